@@ -43,7 +43,9 @@ export async function runCli(args: readonly string[], io: Io, version: string): 
     };
   const program = createProgram(io, version, run);
   try {
-    await program.parseAsync([...args], { from: 'user' });
+    // A word of a search that would be taken for a flag.
+    const words = args.map((word) => word.replace(/^-label:/, ' $&'));
+    await program.parseAsync(words, { from: 'user' });
     return context?.exitCode ?? 0;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;

@@ -194,8 +194,6 @@ describe('task list', () => {
     const env = { A2ACLI_STORE: file };
     await cli(`send -a ${url} hello`);
     expect((await cli(`task list -a ${url} -o json`, { env })).json.tasks).toHaveLength(1);
-    const words = await cli(`task list -a ${url} --text tea`);
-    expect([words.code, words.stderr]).toEqual([2, expect.stringContaining('Give --store')]);
   });
 
   it('lists one a line at a terminal, no wider than it', async () => {

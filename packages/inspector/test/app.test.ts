@@ -125,11 +125,11 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     await page.getByRole('button', { name: /^Failed/ }).click();
     await expect.poll(() => rows('Tasks').count()).toBe(1);
     await page.getByRole('button', { name: /^All/ }).click();
-    await page.getByRole('searchbox').fill(failed.slice(-10));
+    await page.getByRole('combobox', { name: /^Search/ }).fill(failed.slice(-10));
     await expect.poll(() => rows('Tasks').count()).toBe(1);
-    await page.getByRole('searchbox').fill('nothing has this');
+    await page.getByRole('combobox', { name: /^Search/ }).fill('nothing has this');
     await page.getByText('No task fits').waitFor();
-    await page.getByRole('searchbox').fill('');
+    await page.getByRole('combobox', { name: /^Search/ }).fill('');
     await page.getByRole('combobox', { name: 'Age' }).selectOption('Last hour');
     await expect.poll(() => rows('Tasks').count()).toBe(6);
   });

@@ -8,6 +8,7 @@ import { chromiumForTests, openChromium } from '../../../test/support/chromium.t
 import { createInspector } from '../src/inspector.ts';
 import { builtApp } from './built-app.ts';
 import { closed } from './inspected-servers.ts';
+import { checkAccess } from './open-app.ts';
 
 const executablePath = await chromiumForTests();
 
@@ -108,7 +109,7 @@ describe.skipIf(!executablePath)('the list of all tasks', { timeout: 120_000 }, 
     await expect.poll(titles).toContain('Letter 2034');
     await choose('Caller', 'bob');
     await shows('late bread of bob', 'ask for rolls of bob', 'late trousers of bob', 'poor hat of bob');
-    await page.getByRole('searchbox').fill('code:TOO_LATE');
+    await page.getByRole('combobox', { name: /^Search/ }).fill('code:TOO_LATE');
     await shows('late bread of bob', 'late trousers of bob');
     await page.getByText('The baker (1)').waitFor({ state: 'attached' });
     await choose('Agent', 'tailor');
@@ -122,9 +123,9 @@ describe.skipIf(!executablePath)('the list of all tasks', { timeout: 120_000 }, 
     await shows('late trousers of bob');
     await choose('Agent', '');
     await choose('Caller', 'ada');
-    await page.getByRole('searchbox').fill('');
+    await page.getByRole('combobox', { name: /^Search/ }).fill('');
     await shows('late bread of ada', 'ask for rolls of ada', 'late trousers of ada', 'poor hat of ada');
-    await page.getByRole('searchbox').fill('code:NO_MONEY');
+    await page.getByRole('combobox', { name: /^Search/ }).fill('code:NO_MONEY');
     await shows('poor hat of ada');
     // A task of a caller who is not the first one of its agent is opened in its scope.
     await page.getByRole('listbox', { name: 'Tasks' }).getByRole('option').click();
@@ -153,6 +154,48 @@ describe.skipIf(!executablePath)('the list of all tasks', { timeout: 120_000 }, 
     await expect.poll(() => inAddress('q')).toBe('-label:schedule:*');
     await page.getByLabel('Hide scheduled').uncheck();
     await expect.poll(() => inAddress('q')).toBeNull();
+  });
+
+  it('offers filters while they are typed, by the keyboard, and says what is none', async () => {
+    await page.evaluate(() => {
+      location.hash = '#/tasks?caller=bob';
+    });
+    await shows('late bread of bob', 'ask for rolls of bob', 'late trousers of bob', 'poor hat of bob');
+    const box = page.getByRole('combobox', { name: /^Search/ });
+    const options = () =>
+      page.getByRole('listbox', { name: 'Filters' }).getByRole('option').allTextContents();
+    await box.pressSequentially('bread c');
+    await expect.poll(options).toEqual(['code:', 'caller:', 'cost:']);
+    await checkAccess(page);
+    await page.keyboard.press('ArrowUp');
+    expect(await page.locator('.offers [aria-selected=true]').textContent()).toBe('cost:');
+    for (const key of ['ArrowDown', 'Enter']) await page.keyboard.press(key);
+    // Its codes are offered next, and nothing else hears of these keys.
+    await expect.poll(async () => (await options()).length).toBe(2);
+    await box.pressSequentially('T');
+    for (const key of ['ArrowDown', 'Tab']) await page.keyboard.press(key);
+    expect([await box.inputValue(), await options()]).toEqual(['bread code:TOO_LATE', []]);
+    await shows('late bread of bob');
+    await box.pressSequentially(' la');
+    await page.keyboard.press('Escape');
+    expect([await options(), await box.inputValue()]).toEqual([[], 'bread code:TOO_LATE la']);
+    // With none chosen, Tab leads on as ever.
+    await box.fill('co');
+    await page.keyboard.press('Tab');
+    expect(await box.evaluate((element) => element === document.activeElement)).toBe(false);
+    // A caller in the box and the one that is chosen beside it are the same.
+    await box.fill('caller:a');
+    await page.getByRole('option', { name: 'caller:ada' }).hover();
+    await page.mouse.down();
+    await page.mouse.up();
+    expect(await box.inputValue()).toBe('caller:ada');
+    await shows('late bread of ada', 'ask for rolls of ada', 'late trousers of ada', 'poor hat of ada');
+    const caller = page.getByRole('combobox', { name: 'Caller', exact: true });
+    await expect.poll(() => caller.inputValue()).toBe('ada');
+    await choose('Caller', 'bob');
+    await expect.poll(() => box.inputValue()).toBe('');
+    await box.fill('lable:vip took:10');
+    await page.getByText('lable:vip took:10 is searched as a word. Filters are label:vip').waitFor();
   });
 
   it('11 says that nobody is called so', async () => {

@@ -90,7 +90,7 @@ describe.skipIf(!executablePath)('the lists of the inspector', () => {
       const count = await boxOf(page.getByRole('status').filter({ hasText: /^\d+ tasks?$/ }));
       expect(count.x).toBeLessThan(40);
       expect(count.y).toBeGreaterThan(boxes[0]!.y + boxes[0]!.height);
-      const search = await boxOf(page.getByRole('searchbox'));
+      const search = await boxOf(page.getByRole('combobox', { name: /^Search/ }));
       expect(search.width).toBeGreaterThan(300);
     });
 

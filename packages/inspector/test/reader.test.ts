@@ -131,7 +131,7 @@ describe.skipIf(!executablePath)('a reader of the inspector', () => {
     const far = await start('fail', 'far');
     const journey = await until(served.show, await start('label me'), 'COMPLETED');
     await go('#/tasks');
-    const search = page.getByRole('searchbox');
+    const search = page.getByRole('combobox', { name: /^Search/ });
     const found = (text: string) => rows('Tasks').filter({ hasText: text });
     await found('Journey of Ada').waitFor();
     await rows('Tasks').filter({ hasText: 'Show far' }).first().waitFor();

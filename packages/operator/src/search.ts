@@ -1,7 +1,8 @@
-export { doubtfulWords, readSearch, searchExample, type TaskSearch } from './search/language.ts';
+export { doubtfulWords, readSearch, searchExample, searchWord, type TaskSearch } from './search/language.ts';
 export {
   listTasks,
   loadListed,
+  mostCallers,
   newestFirst,
   printPlace,
   type RowList,

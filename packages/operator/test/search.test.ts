@@ -3,6 +3,7 @@ import {
   lookedAt,
   readSearch,
   searchExample,
+  searchWord,
   type TaskRow,
   type TaskSearch,
 } from '@batonjs/operator/search';
@@ -59,14 +60,14 @@ const search: fc.Arbitrary<TaskSearch> = fc
   .map((found) => Object.fromEntries(Object.entries(found).filter(([, each]) => each !== undefined)));
 
 const names = { labels: 'label', notLabels: '-label' };
-const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`;
-/** A search as it may be typed: what needs no quotes has none. */
+/** A search as it may be typed. */
 const print = (search: TaskSearch): string =>
   Object.entries(search)
     .flatMap(([name, values]) =>
       [values].flat().map((each: string) => {
-        const begin = name === 'text' ? '' : `${names[name as 'labels'] ?? name}:`;
-        return begin + (begin !== '' && /^[^\s"]+$/.test(each) ? each : quoted(each));
+        // In quotes in any case: words alone may be filters.
+        if (name === 'text') return `${searchWord('', `${each} `).slice(0, -2)}"`;
+        return searchWord(`${names[name as 'labels'] ?? name}:`, each);
       }),
     )
     .join(' ');

@@ -1,10 +1,8 @@
-import type { Task } from '@batonjs/protocol';
 import { textOf } from '@batonjs/protocol/parts';
 import { sleep } from '@batonjs/protocol/timing';
-import type { ListedTask, TaskQuery, TaskStore } from '@batonjs/store';
 import type { Command } from 'commander';
-import { addScopeFlags, callerOf, type ScopeFlags, storeText, withStore } from '../deployment/open-store.ts';
-import { CliError, usage } from '../errors/cli-error.ts';
+import { addScopeFlags, type ScopeFlags, storeText } from '../deployment/open-store.ts';
+import { usage } from '../errors/cli-error.ts';
 import { addExample, addOutputFlags, addStreamFlag, passFlagsOn, toCount } from '../flags/agent-flags.ts';
 import { addFilterFlags, type FilterFlags } from '../flags/filter-flags.ts';
 import type { Io } from '../io.ts';
@@ -12,30 +10,23 @@ import { cleanLine } from '../output/clean.ts';
 import { coloured } from '../output/output.ts';
 import { idFields } from '../output/render.ts';
 import type { Run, RunContext } from '../run-context.ts';
+import type { Page } from './list-pages.ts';
 
 export interface ListFlags extends Omit<ScopeFlags, 'store'>, FilterFlags {
   readonly store?: string;
   readonly text?: string;
+  readonly allCallers?: boolean;
   readonly pageSize?: number;
   readonly pageToken?: string;
   readonly watch?: boolean;
 }
 
-/** A page of tasks as an agent answers, and what only a store knows. */
-interface Page {
-  readonly tasks: readonly Task[];
-  readonly nextPageToken?: string | undefined;
-  readonly totalSize?: number;
-  /** How many tasks of the agent wait for a process. */
-  readonly waiting?: number;
-  /** The agents that have worked on the store, if this one has not. */
-  readonly agents?: readonly { readonly name: string; readonly cards: readonly string[] }[] | undefined;
-}
-
 /** Adds the flags that say which tasks are listed, and how many. */
 export const addListFlags = (command: Command): Command =>
   addScopeFlags(addFilterFlags(command))
-    .option('--text <words>', 'of a store: only those whose first message has words that begin with these')
+    .argument('[search...]', 'words, and filters such as label:vip took:>10s (docs: operating/finding-tasks)')
+    .option('--all-callers', 'of a store: those of all callers')
+    .option('--text <words>', 'only those with these words, as in the search')
     .option('--page-size <n>', 'so many at most', toCount(1))
     .option('--page-token <token>', 'go on after an earlier page')
     .option('--watch', 'at a terminal: draw the list again every two seconds, until Ctrl-C');
@@ -51,10 +42,10 @@ export function addTasks(program: Command, run: Run): Command {
     'tasks --store sqlite:.data/expense.db --agent expense',
   ).action(run<ListFlags>(listTasks));
   command.hook('preAction', (_, below) => {
-    const { text, watch } = command.opts<ListFlags>();
-    if (below !== command && (text !== undefined || watch))
+    const { text, watch, allCallers } = command.opts<ListFlags>();
+    if (below !== command && (text !== undefined || watch || allCallers))
       throw usage(
-        `${watch ? '--watch' : '--text'} is for the list alone`,
+        `${watch ? '--watch' : allCallers ? '--all-callers' : '--text'} is for the list alone`,
         'Choose many tasks by --label, --state or another filter',
       );
   });
@@ -62,12 +53,18 @@ export function addTasks(program: Command, run: Run): Command {
 }
 
 /** Lists the tasks of an agent that runs, or of a store: with the same flags, and in the same form. */
-export async function listTasks(context: RunContext<ListFlags>): Promise<void> {
+export async function listTasks(
+  context: RunContext<ListFlags>,
+  words: readonly string[] = [],
+): Promise<void> {
   const { options, output, io, command } = context;
+  // Only now: no other command needs it.
+  const { ofAgent, ofStore, searchOf } = await import('./list-pages.ts');
+  const search = searchOf(words.join(' '), options);
   const isForPerson = !output.isJson && io.stdout.isTTY === true;
   // One that stands in the settings is not meant where an agent is named.
   const isOfStore = command.getOptionValueSource('store') === 'cli';
-  const read = () => (isOfStore ? ofStore : ofAgent)(context, isForPerson);
+  const read = () => (isOfStore ? ofStore(context, search) : ofAgent(context, search, isForPerson));
   if (isForPerson) {
     const agent = isOfStore ? options.agent : (await context.agent()).card.name;
     for (;;) {
@@ -81,12 +78,17 @@ export async function listTasks(context: RunContext<ListFlags>): Promise<void> {
   }
   if (options.watch) throw usage('--watch draws at a terminal', 'Follow one task with `task subscribe`');
   const page = await read();
-  const { tasks, nextPageToken, waiting, agents } = page;
+  const { tasks, nextPageToken, waiting, agents, searched } = page;
   if (output.isJson && !options.stream) return output.json(page);
   for (const task of tasks)
-    output.result(task, [...idFields(task), ['Changed', task.status.timestamp ?? 'unknown'] as const]);
+    output.result(task, [
+      ...idFields(task),
+      ...(task.caller === undefined ? [] : [['Caller', task.caller] as const]),
+      ['Changed', task.status.timestamp ?? 'unknown'],
+    ]);
   if (output.isJson) return;
   output.field('Tasks', tasks.length);
+  if (searched) output.field('Searched', searchedText(searched, options));
   if (nextPageToken) output.field('Next Page Token', nextPageToken);
   if (waiting !== undefined) output.field('Waiting', waiting);
   for (const { name, cards } of agents ?? []) output.field('Agent', `${name} (${cards.join(', ')})`);
@@ -96,119 +98,25 @@ export async function listTasks(context: RunContext<ListFlags>): Promise<void> {
 const everyMs = 2_000;
 
 /** Draws a page for a person at a terminal. */
-function draw({ tasks, nextPageToken }: Page, agent: string, { io, output }: RunContext): void {
+function draw(page: Page, agent: string, { io, output, options }: RunContext<ListFlags>): void {
+  const { tasks, nextPageToken, searched } = page;
   const { stdout, env } = io;
   output.raw(taskLines(tasks, { agent, columns: stdout.columns ?? 80, now: Date.now(), env }));
   const rest = nextPageToken ? `, more with --page-token ${nextPageToken}` : '';
-  output.note(`${tasks.length === 1 ? '1 task' : `${tasks.length} tasks`}${rest}`);
+  const of = searched ? `, searched in ${searchedText(searched, options)}` : '';
+  output.note(`${tasks.length === 1 ? '1 task' : `${tasks.length} tasks`}${of}${rest}`);
 }
 
-async function ofAgent(context: RunContext<ListFlags>, isForPerson: boolean): Promise<Page> {
-  const { contextId, state, label, skill, code, since, text, pageSize, pageToken } = context.options;
-  if (text !== undefined) throw usage('No agent searches the words of messages', 'Give --store in its place');
-  return context.call((agent, signal) =>
-    agent.listTasks(
-      {
-        // What was said last, for tasks whose status says nothing.
-        historyLength: isForPerson ? 1 : undefined,
-        labels: label && [...label],
-        status: state,
-        statusTimestampAfter: timeAgo(since),
-        ...{ contextId, skill, code, pageSize, pageToken },
-      },
-      { signal },
-    ),
-  );
-}
+/** How far a search went that looks at each task. */
+const searchedText = ({ tasks, of = tasks }: NonNullable<Page['searched']>, { pageToken }: ListFlags) =>
+  `the ${pageToken === undefined ? 'newest' : 'next'} ${tasks.toLocaleString('en')} of ${of.toLocaleString('en')}`;
 
-const ofStore = (context: RunContext<ListFlags>, isForPerson: boolean): Promise<Page> =>
-  withStore(context, async (store) => {
-    const { agent, tenant, state, label, skill, code, contextId, since, text, ...flags } = context.options;
-    const { pageSize: limit = 50, pageToken } = flags;
-    const { scopeOf } = await import('@batonjs/server/internals');
-    const scope = scopeOf(agent, tenant, { scope: callerOf(flags) });
-    if (text !== undefined && !(await store.searchesText?.()))
-      throw new CliError(
-        'A2ACLI_ERR_USAGE',
-        'The store does not search the texts of tasks',
-        'Open it with `textSearch: true` in the server of the agent: sqliteStore and postgresStore have it',
-      );
-    const filter = { state, labels: label, skill, code, contextId, text };
-    const [{ tasks, total, isCut }, waiting] = await Promise.all([
-      store.list(scope, {
-        ...filter,
-        statusSince: timeAgo(since),
-        limit,
-        after: placeOf(pageToken),
-      } as TaskQuery),
-      store.waiting(agent),
-    ]);
-    const last = tasks.at(-1);
-    const isNarrowed = [since, ...Object.values(filter)].some((one) => one !== undefined);
-    const others = total === 0 && !isNarrowed ? await othersThan(store, agent) : undefined;
-    if (total === 0 && !isNarrowed) context.output.note(reasonForNone(others, agent, callerOf(flags)));
-    return {
-      tasks: await Promise.all(
-        tasks.map(async (task) => {
-          const [first] = isForPerson ? await store.readFacts(scope, task.taskId, 0, 1) : [];
-          return toTask(task, first?.fact.type === 'message-received' ? [first.fact.message] : undefined);
-        }),
-      ),
-      nextPageToken:
-        last && (tasks.length === limit || isCut) ? `${last.head.statusAt},${last.taskId}` : undefined,
-      totalSize: total,
-      waiting,
-      agents: others?.queues,
-    };
-  });
-
-const timeAgo = (ms: number | undefined): string | undefined =>
-  ms === undefined ? undefined : new Date(Date.now() - ms).toISOString();
-
-/** Where a page ended: the time and the id of its last task. */
-function placeOf(token: string | undefined): TaskQuery['after'] {
-  const [, statusAt, taskId] = /^([^,]+),(.+)$/.exec(token ?? '') ?? [];
-  return statusAt && taskId ? { statusAt, taskId } : undefined;
-}
-
-/** A task of a store, as its agent would list it; with its position besides. */
-function toTask({ taskId: id, head, fact }: ListedTask, history: Task['history']): Task {
-  const { contextId, state = 'TASK_STATE_UNSPECIFIED', statusAt, turn, attempt, version } = head;
-  const said = fact?.fact.type === 'status-changed' ? fact.fact.status.message : undefined;
-  const status = { state, timestamp: statusAt, ...(textOf(said) !== '' && { message: said }) };
-  return Object.assign(
-    { id, contextId, status, ...(history && { history }) },
-    { turn, attempt, facts: version },
-  );
-}
-
-/** The agents that have worked on a store, if this one has not. */
-async function othersThan(store: TaskStore, agent: string) {
-  const { isKnownQueue, knownQueues } = await import('@batonjs/operator');
-  return (await isKnownQueue(store, agent)) ? undefined : knownQueues(store);
-}
-
-/** Why a list is empty that no flag narrows: most often another agent or caller was meant. */
-function reasonForNone(
-  others: Awaited<ReturnType<typeof othersThan>>,
-  agent: string,
-  caller: string,
-): string {
-  if (others) {
-    const { total, queues } = others;
-    const named = queues.length < total ? `, of ${total} the first ${queues.length} here` : '';
-    return `No agent called "${agent}" has worked on this store: --agent takes the \`name\` of ${total === 0 ? 'its server' : `one that has${named}`}`;
-  }
-  const whose = caller === '' ? 'without authentication: those of others need --caller' : 'of this name';
-  return `The agent "${agent}" has no tasks of callers ${whose}`;
-}
-
-const units: readonly (readonly [number, string])[] = [
+const units = [
   [86_400_000, 'd'],
   [3_600_000, 'h'],
   [60_000, 'm'],
   [1_000, 's'],
-];
+] as const;
 
 /** How long ago a time was: `12s`, `3m`, `5h`, `2d`; nothing for none. */
 function ageOf(time: string | undefined, now: number): string {
@@ -237,13 +145,13 @@ interface Terminal {
 }
 
 /** Tasks for a person at a terminal, a table: state, age, id, and the text that was said last. */
-export function taskLines(tasks: readonly Task[], { agent, columns, now, env }: Terminal): string {
+export function taskLines(tasks: Page['tasks'], { agent, columns, now, env }: Terminal): string {
   if (tasks.length === 0) return '';
-  const rows = tasks.map(({ id, status, history }) => ({
+  const rows = tasks.map(({ id, status, history, title, caller }) => ({
     state: cleanLine(status.state.replace('TASK_STATE_', '').replaceAll('_', '-').toLowerCase()),
     age: ageOf(status.timestamp, now),
-    id: cleanLine(id),
-    text: cleanLine(textOf(status.message ?? history?.at(-1))),
+    id: [id, caller ?? []].flat().map(cleanLine).join('  '),
+    text: cleanLine(textOf(status.message ?? history?.at(-1)) || (title ?? '')),
   }));
   const table = [
     { state: 'STATE', age: 'AGE', id: `TASK OF ${cleanLine(agent)}`, text: 'LAST SAID' },

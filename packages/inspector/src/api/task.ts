@@ -1,3 +1,4 @@
+import { transitions } from '@batonjs/lifecycle/internals';
 import type { TaskRow as ListedRow, RowList, TaskSearch } from '@batonjs/operator/search';
 import type { TaskState } from '@batonjs/protocol';
 
@@ -11,32 +12,30 @@ export interface TaskRow extends ListedRow {
   readonly scope?: number;
 }
 
-/** The states that tasks can be listed by. */
-export const states = [
-  'TASK_STATE_SUBMITTED',
-  'TASK_STATE_WORKING',
-  'TASK_STATE_INPUT_REQUIRED',
-  'TASK_STATE_AUTH_REQUIRED',
-  'TASK_STATE_COMPLETED',
-  'TASK_STATE_FAILED',
-  'TASK_STATE_CANCELED',
-  'TASK_STATE_REJECTED',
-] as const satisfies readonly TaskState[];
-
 /** A state that tasks can be listed by. */
-export type ListedState = (typeof states)[number];
+export type ListedState = Exclude<TaskState, 'TASK_STATE_UNSPECIFIED'>;
 
-/** Which tasks are listed. All conditions must hold; `scope` counts for nothing where there is a `caller`. */
-export interface TaskFilter extends TaskSearch {
-  readonly state?: ListedState;
+/** The states that tasks can be listed by. */
+export const states = (Object.keys(transitions) as ListedState[]).filter(
+  (state) => !state.endsWith('UNSPECIFIED'),
+);
+
+/** Which tasks are listed, as the app asks for them. All conditions must hold. */
+export interface ListQuery {
+  /** What a person typed: `readSearch` reads it. */
+  readonly q?: string;
+  readonly state?: ListedState | '';
   readonly contextId?: string;
   /** Only tasks whose status is at most so many milliseconds old. */
   readonly maxAgeMs?: number;
   /** Only tasks whose turns wait for a version that no process runs. */
   readonly unserved?: true;
-  /** Which of the agent's scopes: its index. Absent: all of them. */
+  /** Which of the agent's scopes: its index. Absent: all of them. It counts for nothing where a caller is searched. */
   readonly scope?: number;
 }
+
+/** The same, as it was read. */
+export type TaskFilter = TaskSearch & Omit<ListQuery, 'q'>;
 
 /** One page of the list. */
 export interface TaskList extends RowList<TaskRow> {

@@ -70,10 +70,7 @@ function watchedRequest(
       if (operation !== undefined) exchange.operation = operation;
       Object.assign(exchange, { binding, version });
       if (binding === 'GRPC')
-        Object.assign(exchange, {
-          method: `lf.a2a.v1.A2AService/${operation}`,
-          url: baseUrl ?? known,
-        });
+        Object.assign(exchange, { method: `lf.a2a.v1.A2AService/${operation}`, url: baseUrl ?? known });
       log.changed(exchange);
     },
     calledBy(scope) {

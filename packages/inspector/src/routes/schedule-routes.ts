@@ -1,9 +1,9 @@
+import { mostCallers } from '@batonjs/operator/search';
 import { scheduleLabel } from '@batonjs/server/internals';
 import { schedulesIn } from '@batonjs/server/schedules';
 import type { AgentStore } from '../agents/inspected.ts';
 import type { AgentSchedules, Schedule, ScheduledTask } from '../api/schedules.ts';
 import { problemOf } from '../http/reply.ts';
-import { mostCallers } from '../tasks/store-tasks.ts';
 import type { Route } from './route.ts';
 
 /** The recurring tasks of all agents. */

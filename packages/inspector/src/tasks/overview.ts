@@ -1,11 +1,11 @@
 import { versionsOf } from '@batonjs/operator';
+import { mostCallers } from '@batonjs/operator/search';
 import { peersOf, runsSince, together } from '@batonjs/server/internals';
 import type { Scope, TaskQuery } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
 import { mostCounted, type OpenCounts, type Overview } from '../api/agent.ts';
 import type { ListedState } from '../api/task.ts';
 import type { Exhibit } from '../inspection.ts';
-import { mostCallers } from './store-tasks.ts';
 
 /** How long a refresh may count, in milliseconds, and how many agents it counts in any case. */
 const refresh = { ms: 4, least: 4 };

@@ -1,4 +1,11 @@
-import { listTasks, loadListed, newestFirst, taskRows, together } from '@batonjs/operator/search';
+import {
+  listTasks,
+  loadListed,
+  mostCallers,
+  newestFirst,
+  taskRows,
+  together,
+} from '@batonjs/operator/search';
 import type { Scope, TaskPage } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
 import { type StateCounts, states, type TaskFilter, type TaskRow } from '../api/task.ts';
@@ -9,8 +16,6 @@ import type { TaskSource } from './task-feed.ts';
 /** Tasks on a page. A store answers faster than an agent. */
 const pageSize = 250;
 
-/** Of how many callers tasks are listed at once: those that are known longest. */
-export const mostCallers = 200;
 /** Of more callers, states are not counted. */
 const mostCounted = 20;
 

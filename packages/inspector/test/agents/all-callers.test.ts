@@ -64,7 +64,7 @@ it('lists the tasks of all callers whom the agent has had, newest first, page by
 it('finds a task by a word, by its id, and by a filter, whoever called, and leads to it', async () => {
   const { call, feed, list, sent } = await callers(9);
   const wanted = sent.find(({ caller }) => caller === 'c7')!;
-  for (const query of ['?text=refund', `?text=${wanted.id.slice(-12)}`, '?caller=c7']) {
+  for (const query of ['?q=refund', `?q=${wanted.id.slice(-12)}`, '?q=caller:c7']) {
     const { tasks } = await list(query);
     expect(tasks.map(({ id, caller }) => [id, caller])).toEqual([[wanted.id, 'c7']]);
     const [open] = await feed(
@@ -73,7 +73,7 @@ it('finds a task by a word, by its id, and by a filter, whoever called, and lead
     );
     expect(open).toMatchObject({ type: 'open', kind: 'log' });
   }
-  expect((await list('?text=nothing')).tasks).toEqual([]);
+  expect((await list('?q=nothing')).tasks).toEqual([]);
   expect((await list('?state=TASK_STATE_FAILED')).total).toBe(0);
   const lines = await feed('/feed', ({ type }) => type === 'counts');
   expect(lines.at(-1)).toMatchObject({ counts: { TASK_STATE_COMPLETED: 9 } });

@@ -74,7 +74,7 @@ describe('an agent that is shown', () => {
       callers: [{}, { label: 'Mine', caller: 'a' }, { tenant: 't' }, { caller: 'a', tenant: 't' }],
     });
     expect(store?.scopes.map(({ label }) => label)).toEqual(['anonymous callers', 'Mine', 't', 'a at t']);
-    expect(store?.scopes.map(({ label: _, scope: __, ...given }) => given)).toStrictEqual([
+    expect(store?.scopes.map(({ label: _, scope: __, ...given }) => given)).toEqual([
       {},
       { caller: 'a' },
       { tenant: 't' },

@@ -88,14 +88,18 @@ it('lists are those of one caller, where a store has such tasks', async () => {
   const { task } = await bob.send('ask');
   const ids = async (path: string) =>
     ((await call(path)).json as unknown as { tasks: Json[] }).tasks.map(({ id }) => id);
-  expect(await ids('/agents/many/tasks?caller=bob')).toEqual([task!.id]);
-  const lines = await feed('/feed?caller=bob', ({ type }) => type === 'counts');
+  expect(await ids('/agents/many/tasks?q=caller:bob')).toEqual([task!.id]);
+  const lines = await feed('/feed?q=caller:bob', ({ type }) => type === 'counts');
   expect(lines).toMatchObject([
     { agent: 'many', type: 'list', list: { tasks: [{ id: task!.id }] } },
     { agent: 'many', type: 'counts' },
   ]);
   const message = 'The inspector has no store with tasks of eve';
-  for (const path of ['/agents/many/tasks?caller=eve', '/feed?agent=many&caller=eve', '/feed?caller=eve'])
+  for (const path of [
+    '/agents/many/tasks?q=caller:eve',
+    '/feed?agent=many&q=caller:eve',
+    '/feed?q=caller:eve',
+  ])
     expect(await call(path)).toMatchObject({ status: 404, message });
 });
 

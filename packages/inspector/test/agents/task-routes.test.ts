@@ -72,7 +72,7 @@ describe('a task', () => {
     const { call, feed, near, away } = await serve({ allow: ['cancel'] });
     const { task } = await (agent === 'show' ? near : away).send('ask');
     const at = `/agents/${agent}/tasks`;
-    const listed = (await call(`${at}?text=${task!.id}`)).json as unknown as { tasks: Json[] };
+    const listed = (await call(`${at}?q=${task!.id}`)).json as unknown as { tasks: Json[] };
     expect(listed.tasks.map(({ id }) => id)).toEqual([task!.id]);
     expect((await call(`${at}?state=TASK_STATE_FAILED`)).json.tasks).toEqual([]);
     const lines = await feed(`/feed?agent=${agent}`, ({ type }) => type === 'counts');

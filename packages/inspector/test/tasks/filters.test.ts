@@ -1,25 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskFilter, TaskRow } from '../../src/api/task.ts';
-import { filterOf } from '../../src/app/list/search.ts';
+import { filterOf, offersFor } from '../../src/app/list/search.ts';
 import { RequestError } from '../../src/http/reply.ts';
 import { filterFor, isIn, queryOf, readFilter, requestOf } from '../../src/tasks/filters.ts';
 
 const read = (query: string) => readFilter(new URLSearchParams(query));
 
 describe('the filter in a query', () => {
-  it('has all labels that are named, and whatever else there is', () => {
-    expect(read('labels=vip&labels=&labels=late')).toStrictEqual({ labels: ['vip', 'late'] });
-    expect(read('labels=')).toStrictEqual({});
-    expect(read('skill=s&code=c&caller=ada&unserved=true')).toStrictEqual({
-      skill: 's',
-      code: 'c',
-      caller: 'ada',
-      unserved: true,
+  it('has what its search says, and whatever else there is', () => {
+    expect(read('q=label:vip -label:old took:>5s cost:>1 code:c skill:s caller:ada tea')).toStrictEqual({
+      ...{ labels: ['vip'], notLabels: ['old'], took: '>5s', cost: '>1' },
+      ...{ code: 'c', skill: 's', caller: 'ada', text: 'tea' },
     });
+    expect(read('unserved=true')).toStrictEqual({ unserved: true });
     for (const unserved of ['', 'false', 'yes']) expect(read(`unserved=${unserved}`)).toStrictEqual({});
-    expect(read('state=&contextId=&text=&maxAgeMs=&scope=')).toStrictEqual({});
+    expect(read('state=&contextId=&q=&maxAgeMs=&scope=')).toStrictEqual({});
     const rest = { state: 'TASK_STATE_FAILED', contextId: 'c', text: 't', maxAgeMs: 0, scope: 2 };
-    expect(read('state=TASK_STATE_FAILED&contextId=c&text=t&maxAgeMs=0&scope=2')).toStrictEqual(rest);
+    expect(read('state=TASK_STATE_FAILED&contextId=c&q=t&maxAgeMs=0&scope=2')).toStrictEqual(rest);
     expect(read(`maxAgeMs=${'1'.repeat(15)}`)).toMatchObject({ maxAgeMs: Number('1'.repeat(15)) });
   });
 
@@ -41,8 +38,8 @@ describe('the filter in a query', () => {
         return error instanceof RequestError && error.status;
       }
     };
-    expect(refusal(`labels=${'x'.repeat(10_000)}`)).toBe(400);
-    expect(refusal('labels=x')).toEqual({ labels: ['x'] });
+    expect(refusal(`q=label:${'x'.repeat(10_000)}`)).toBe(400);
+    expect(refusal('q=label:x')).toEqual({ labels: ['x'] });
   });
 });
 
@@ -101,14 +98,36 @@ describe('a row', () => {
 
 it('what neither an agent nor a store knows is asked of no one', () => {
   const looked: TaskFilter = { notLabels: ['a'], took: '>5s', cost: '>1', text: 't' };
-  expect(read('notLabels=a&notLabels=&took=>5s&cost=>1&text=t')).toStrictEqual(looked);
   expect([requestOf(looked), queryOf(looked)]).toStrictEqual([{}, {}]);
 });
 
 it('what stands in the box of a search counts before what is chosen beside it', () => {
   const filter = (query: string) => filterOf(new URLSearchParams(query));
-  expect(filter('caller=ada&q=caller:bob tea&age=5')).toEqual({ caller: 'bob', text: 'tea', maxAgeMs: 5 });
-  expect(filter('caller=ada&code=K')).toEqual({ caller: 'ada', code: 'K' });
+  expect(filter('caller=ada&q=caller:bob tea&age=5')).toEqual({ q: 'caller:bob tea', maxAgeMs: 5 });
+  expect(filter('caller=ada m&code=K')).toEqual({ q: 'caller:"ada m" code:K' });
+  expect(filter('code=K&q=tea&state=failed')).toEqual({ q: 'tea code:K', state: 'TASK_STATE_FAILED' });
+  expect(filter('q=&caller=&state=unserved')).toEqual({ unserved: true });
+});
+
+it('the filters that the last word of a search may mean are offered', () => {
+  const rows = [
+    { labels: ['vip', 'a b'], code: 'LATE', skills: ['pay'] },
+    { labels: ['vip'] },
+    { caller: 'ada' },
+  ];
+  const offered = (text: string) => offersFor(text, rows);
+  expect(offered('tea c')).toEqual(['code:', 'caller:', 'cost:']);
+  expect([offered('-'), offered('la')]).toEqual([['-label:'], ['label:']]);
+  expect([offered('label:'), offered('-label:"a')]).toEqual([['label:vip', 'label:"a b"'], ['-label:"a b"']]);
+  expect([offered('label:x code:'), offered('skill:p'), offered('caller:a')]).toEqual([
+    ['code:LATE'],
+    ['skill:pay'],
+    ['caller:ada'],
+  ]);
+  for (const text of ['', 'tea ', 'label:vip', 'took:', 'constructor:', 'x'])
+    expect(offered(text)).toEqual([]);
+  const many = Array.from({ length: 20 }, (_, n) => ({ code: `C${n}` }));
+  expect(offersFor('code:', many)).toHaveLength(8);
 });
 
 it('a filter by caller becomes the scope of that caller, if the store has it', () => {

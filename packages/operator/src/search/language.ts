@@ -1,24 +1,13 @@
-/** What a search of tasks says. All conditions must hold. */
-export interface TaskSearch {
-  /** Only tasks with all of these labels. */
+/**
+ * What a search of tasks says; all conditions must hold. `labels`: all of them; `notLabels`: none of them, and `*` at the
+ * end stands for any; `code`: it failed with this one; `skill`: a message named it; `caller`: the label of its scope;
+ * `took` and `cost`: a bound such as `>10s` and `<0.5`, in any currency; `text`: a part of its id, its title, its labels or
+ * its answer, in any case, or beginnings of words of its first message where the store searches those.
+ */
+export interface TaskSearch
+  extends Readonly<Partial<Record<'code' | 'skill' | 'caller' | 'took' | 'cost' | 'text', string>>> {
   readonly labels?: readonly string[];
-  /** Only tasks with none of these labels; one that ends with `*` is the beginning of a label. */
   readonly notLabels?: readonly string[];
-  /** Only tasks that failed with this code. */
-  readonly code?: string;
-  /** Only tasks for the skill with this id. */
-  readonly skill?: string;
-  /** Only tasks of this caller, by the label of its scope. */
-  readonly caller?: string;
-  /** Only tasks that took longer, or shorter, than this: `>10s`, `<500ms`. */
-  readonly took?: string;
-  /** Only tasks whose models cost more, or less, than this in any currency: `>1`, `<0.5`. */
-  readonly cost?: string;
-  /**
-   * Part of a task's id, its title, its labels or the text of its status, in any case; or beginnings of words of its first
-   * message, where the store searches those.
-   */
-  readonly text?: string;
 }
 
 /** The filters of a search: the member that each is, an example, and what its value must be. */
@@ -60,3 +49,7 @@ export function readSearch(typed: string): TaskSearch {
 /** The words that look like a filter and are none, such as `lable:vip` and `took:10`. They are searched as text. */
 export const doubtfulWords = (typed: string): readonly string[] =>
   wordsOf(typed).flatMap(({ value, isDoubtful }) => (isDoubtful ? [value] : []));
+
+/** A filter as it is typed: `label:vip`, `label:"a b"`. */
+export const searchWord = (begin: string, value: string): string =>
+  begin + (/^[^\s"]+$/.test(value) ? value : `"${value.replace(/["\\]/g, '\\$&')}"`);

@@ -31,10 +31,16 @@ export function readPlace(text: string | undefined): Place | undefined {
   throw new A2AError('INVALID_PARAMS', 'This is no place in a list of tasks');
 }
 
-type Timed = Pick<TaskRow, 'statusAt'>;
+type Listed = Pick<TaskRow, 'id' | 'statusAt'>;
 
-export const newestFirst = ({ statusAt: one = '' }: Timed, { statusAt: other = '' }: Timed): number =>
-  one < other ? 1 : one > other ? -1 : 0;
+/** The order of a list. */
+export const newestFirst = (
+  { statusAt: one = '', id }: Listed,
+  { statusAt: other = '', ...two }: Listed,
+): number => (one < other || (one === other && id < two.id) ? 1 : -1);
+
+/** Of how many callers tasks are listed at once: those that are known longest. */
+export const mostCallers = 200;
 
 /** How many tasks are looked through for a text before the reader has to ask for more. */
 const searchedAtOnce = 2_000;
@@ -65,9 +71,7 @@ export async function readPages<Row>(
 }
 
 /** One list of those of several callers. It ends where the first of them goes on: what follows may be newer than the others'. */
-export function together<Row extends Pick<TaskRow, 'id' | 'statusAt'>>(
-  lists: readonly RowList<Row>[],
-): RowList<Row> {
+export function together<Row extends Listed>(lists: readonly RowList<Row>[]): RowList<Row> {
   const places = lists.flatMap(({ next }) => readPlace(next) ?? []);
   const [end] = places.sort((one, other) => (isBefore(one, other) ? -1 : 1));
   const rows = lists.flatMap(({ tasks }) => tasks).sort(newestFirst);

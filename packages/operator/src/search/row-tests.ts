@@ -24,7 +24,8 @@ export const rowTests = {
   },
   cost: ({ costs = {} }: TaskRow, cost: string) =>
     Object.values(costs).some((millionths) => isBeyond(cost, millionths / 1_000_000)),
-  text({ id, title = '', text: said = '', labels = [], code = '' }: TaskRow, text: string) {
+  text(row: Pick<TaskRow, 'id' | 'title' | 'text' | 'labels' | 'code'>, text: string) {
+    const { id, title = '', text: said = '', labels = [], code = '' } = row;
     const wanted = text.toLowerCase();
     return [id, title, said, code, ...labels].some((each) => each.toLowerCase().includes(wanted));
   },

@@ -29,6 +29,8 @@ export interface TaskRow {
   readonly dueAt?: string;
   /** Without the one that is its title. */
   readonly labels?: readonly string[];
+  /** The skills that its messages named; known from a store only. */
+  readonly skills?: readonly string[];
   /** The code with which it failed. */
   readonly code?: string;
   /** What its models cost, without the tasks below it; known from a store only. Absent without any. */
@@ -70,6 +72,7 @@ export function toRow({ taskId, head, fact }: ListedTask): TaskRow {
     ...(head.dueAt !== undefined && { dueAt: head.dueAt }),
     ...(head.code !== undefined && { code: head.code }),
     ...(head.costs && { costs: head.costs }),
+    ...(head.skills && { skills: head.skills }),
     ...(status?.message && { text: shortText(textOf(status.message)) }),
   };
 }

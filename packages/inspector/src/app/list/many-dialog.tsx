@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import type { TaskFilter } from '../../api/task.ts';
+import type { ListQuery } from '../../api/task.ts';
 import { useMay, useSession } from '../data/session.ts';
 import { ActButton, Button, ProblemNote, Question } from '../parts/bits.tsx';
 import { Select } from '../parts/choice.tsx';
@@ -12,7 +12,7 @@ const mostNamed = 5;
 
 interface ManyDialogProps {
   readonly agent: string | undefined;
-  readonly filter: TaskFilter;
+  readonly filter: ListQuery;
   /** Nothing is listed. */
   readonly isEmpty: boolean;
   /** Only these, if there are any. */

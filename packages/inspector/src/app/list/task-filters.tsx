@@ -1,14 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
-import { type StateCounts, states, type TaskFilter, type Unserved } from '../../api/task.ts';
+import { type ListQuery, type StateCounts, states, type TaskRow, type Unserved } from '../../api/task.ts';
 import { changeQuery } from '../data/route.ts';
 import { Icon } from '../parts/bits.tsx';
 import { counted, stateClass, stateName } from '../parts/words.ts';
+import { lastWord, offersFor } from './search.ts';
 
 /** Words are searched for when no letter was typed for so long, in milliseconds: a search may read many pages. */
 const searchAfterMs = 200;
 
 interface StateTabsProps {
-  readonly filter: TaskFilter;
+  readonly filter: ListQuery;
   readonly counts: StateCounts;
   readonly unserved: ReadonlyMap<string, Unserved>;
 }
@@ -74,8 +75,7 @@ const total = (counts: StateCounts): number | undefined => {
 const unscheduled = '-label:schedule:*';
 
 /** Whether nothing else keeps a task out that was looked at. */
-export const isHidingScheduled = ({ notLabels, text, took }: TaskFilter): boolean =>
-  `-label:${notLabels}` === unscheduled && !text && !took;
+export const isHidingScheduled = ({ q = '' }: ListQuery): boolean => q.trim() === unscheduled;
 
 /** Leaves out the tasks that schedules started. */
 export const HideScheduled = ({ typed }: { readonly typed: string }) => (
@@ -93,32 +93,83 @@ export const HideScheduled = ({ typed }: { readonly typed: string }) => (
 
 interface SearchBoxProps {
   readonly typed: string;
-  /** Where it searches. Default: in tasks, also by what {@link readSearch} knows. */
+  /** What else is searched than tasks. */
   readonly what?: string;
+  /** Of tasks, whose labels, codes, skills and callers are offered. */
+  readonly rows?: readonly Partial<TaskRow>[];
 }
 
-/** Searches by words. */
-export function SearchBox({ typed, what }: SearchBoxProps) {
+/** Searches by words; of tasks also by filters, which it offers while they are typed. */
+export function SearchBox({ typed, what, rows = [] }: SearchBoxProps) {
   const [text, setText] = useState(typed);
+  /** -1: none of the offers is chosen; undefined: there are none. */
+  const [chosen, choose] = useState<number>();
+  // A word that is half typed finds nothing: what may be meant is in the rows from before.
+  const [before, setBefore] = useState(rows);
   useEffect(() => setText(typed), [typed]);
   useEffect(() => {
     if (text.trim() === typed) return;
     const timer = setTimeout(() => changeQuery({ q: text.trim() }), searchAfterMs);
     return () => clearTimeout(timer);
   }, [text, typed]);
+  const offers = chosen === undefined || what ? [] : offersFor(text, before);
+  const offered = offers[chosen ?? -1];
+  const change = (text: string) => {
+    setText(text);
+    choose(-1);
+  };
+  const take = (word: string) => change(text.replace(lastWord, () => word));
+  // Not a click: the box would lose the focus first.
+  const pick = (event: MouseEvent) => {
+    event.preventDefault();
+    if (event.target !== event.currentTarget) take((event.target as Element).textContent);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (offers.length === 0) return;
+    if (step) choose((Math.max(chosen ?? 0, step > 0 ? -1 : 0) + step + offers.length) % offers.length);
+    else if (event.key === 'Escape') choose(undefined);
+    else if (offered !== undefined && (event.key === 'Enter' || event.key === 'Tab')) take(offered);
+    else return;
+    event.preventDefault();
+  };
   return (
-    <label class="search">
+    <div class="search">
       <Icon name="search" />
-      <span class="visually-hidden">
-        Search in {what ?? 'titles, answers and ids; label:, -label:, code:, skill: and took: find those'}
-      </span>
+      <label class="visually-hidden" for="search">
+        Search in {what ?? 'titles, answers and ids; filters are offered as you type'}
+      </label>
       <input
         id="search"
-        type="search"
-        placeholder={what ? 'Search' : 'Search, or label:… -label:… code:… skill:… took:>10s'}
+        type="text"
+        role="combobox"
+        autocomplete="off"
+        aria-autocomplete="list"
+        aria-controls="offers"
+        aria-expanded={offers.length > 0}
+        aria-activedescendant={offered && `offer-${chosen}`}
+        placeholder={what ? 'Search' : 'Search, or label:… -label:… code:… took:>10s'}
         value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
+        onInput={(event) => change(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+        onFocus={() => setBefore(rows)}
+        onBlur={() => choose(undefined)}
       />
-    </label>
+      {offers.length > 0 && (
+        <div id="offers" class="offers" role="listbox" aria-label="Filters" tabIndex={-1} onMouseDown={pick}>
+          {offers.map((word, index) => (
+            <div
+              key={word}
+              id={`offer-${index}`}
+              role="option"
+              tabIndex={-1}
+              aria-selected={index === chosen}
+            >
+              {word}
+            </div>
+          ))}
+        </div>
+      )}
+    </div>
   );
 }

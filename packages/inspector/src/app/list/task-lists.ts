@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import type { StateCounts, TaskFilter, TaskList, TaskListUpdate, TaskRow, Unserved } from '../../api/task.ts';
+import type { ListQuery, StateCounts, TaskList, TaskListUpdate, TaskRow, Unserved } from '../../api/task.ts';
 import { agentPath, get, queryOf } from '../data/api.ts';
 import { useFeeds } from '../data/session.ts';
 
@@ -180,7 +180,7 @@ export interface TaskListState
 }
 
 /** Reads the tasks of an agent, or of all, page by page, and keeps the beginning as it is now. */
-export function useTaskList(agent: string | undefined, filter: TaskFilter): TaskListState {
+export function useTaskList(agent: string | undefined, filter: ListQuery): TaskListState {
   const openFeed = useFeeds();
   const lists = useRef(new TaskLists());
   const [, setDrawn] = useState({});

@@ -1,5 +1,6 @@
+import { doubtfulWords, readSearch, searchExample } from '@batonjs/operator/search';
 import { useEffect, useState } from 'preact/hooks';
-import type { TaskFilter } from '../../api/task.ts';
+import type { ListQuery } from '../../api/task.ts';
 import { changeQuery, hrefOf, rememberList, taskHref } from '../data/route.ts';
 import { useNow, useSession } from '../data/session.ts';
 import { money } from '../models/totals.ts';
@@ -60,6 +61,9 @@ export function TasksPage({ agent, query }: TasksPageProps) {
   const list = useTaskList(only, filter);
   const ticks = useTicks(list.rows);
   const { contextId: context } = filter;
+  const callers = [...new Set(useSession().agents.flatMap(({ scopes }) => scopes))].sort();
+  const typed = query.get('q') ?? '';
+  const doubtful = doubtfulWords(typed);
   const isFiltered = ['q', 'state', 'age', 'context', 'agent', 'caller', 'code'].some((name) =>
     query.get(name),
   );
@@ -75,21 +79,26 @@ export function TasksPage({ agent, query }: TasksPageProps) {
       </PageHead>
       <StateTabs filter={filter} counts={list.counts} unserved={list.unserved} />
       <div class="filters">
-        <SearchBox typed={query.get('q') ?? ''} />
+        <SearchBox typed={typed} rows={[...list.rows, ...callers.map((caller) => ({ caller }))]} />
         <Select
           label="Age"
           chosen={filter.maxAgeMs ?? 0}
           values={ages}
           onChoose={(age) => changeQuery({ age: age === 0 ? '' : String(age) })}
         />
-        <HideScheduled typed={query.get('q') ?? ''} />
-        <ListChoices agent={agent} query={query} filter={filter} list={list} />
+        <HideScheduled typed={typed} />
+        <ListChoices agent={agent} query={query} filter={filter} list={list} callers={callers} />
         {context && <ContextChip context={context} />}
         <span class="spacer" />
         <span class="muted list-count" role="status">
           {countOf(list)}
         </span>
       </div>
+      {doubtful.length > 0 && (
+        <p class="muted" role="status">
+          {doubtful.join(' ')} is searched as a word. Filters are {searchExample}
+        </p>
+      )}
       {list.searched && <Searched searched={list.searched} filter={filter} onOlder={list.more} />}
       <UnservedNotes unserved={list.unserved} isChosen={filter.unserved ?? false} />
       <ProblemNote problem={list.problem} />
@@ -100,7 +109,7 @@ export function TasksPage({ agent, query }: TasksPageProps) {
 
 interface SearchedProps {
   readonly searched: NonNullable<TaskListState['searched']>;
-  readonly filter: TaskFilter;
+  readonly filter: ListQuery;
   readonly onOlder: () => void;
 }
 
@@ -193,15 +202,15 @@ interface ListChoicesProps {
   /** The agent whose page it is. */
   readonly agent: string | undefined;
   readonly query: URLSearchParams;
-  readonly filter: TaskFilter;
+  readonly filter: ListQuery;
   readonly list: TaskListState;
+  readonly callers: readonly string[];
 }
 
 /** Chooses the agent, with how many of its tasks fit, and the caller. */
-function ListChoices({ agent, query, filter, list }: ListChoicesProps) {
+function ListChoices({ agent, query, filter, list, callers }: ListChoicesProps) {
   const { agents } = useSession();
   const chosen = query.get('agent') ?? '';
-  const callers = [...new Set(agents.flatMap(({ scopes }) => scopes))].sort();
   if (agent !== undefined) return null;
   return (
     <>
@@ -218,7 +227,7 @@ function ListChoices({ agent, query, filter, list }: ListChoicesProps) {
       <Choice
         label="Caller"
         all="All callers"
-        chosen={filter.caller ?? ''}
+        chosen={readSearch(filter.q ?? '').caller ?? ''}
         onChoose={(caller) => changeQuery({ caller, q: withoutCaller(query.get('q') ?? '') })}
         values={callers.length > 1 ? callers.map((caller) => [caller, caller]) : []}
       />

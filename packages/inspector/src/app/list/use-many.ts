@@ -1,6 +1,7 @@
+import { readSearch } from '@batonjs/operator/search';
 import { useRef, useState } from 'preact/hooks';
 import type { AgentSummary } from '../../api/agent.ts';
-import type { TaskFilter, TaskList, TaskRow } from '../../api/task.ts';
+import type { ListQuery, TaskList, TaskRow } from '../../api/task.ts';
 import { agentPath, get, post, queryOf } from '../data/api.ts';
 import { isTerminalState } from '../parts/words.ts';
 import type { ListedRow } from './task-lists.ts';
@@ -59,12 +60,13 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 /** Reads all tasks of a filter, unless some are ticked, and does the same to each: one that fails keeps no other from it. */
 export function useMany(
   agent: string | undefined,
-  filter: TaskFilter,
+  filter: ListQuery,
   agents: readonly AgentSummary[],
   ticked: readonly ListedRow[],
 ) {
+  const { caller } = readSearch(filter.q ?? '');
   const listed = agents.filter(({ id, scopes }) =>
-    agent === undefined ? !filter.caller || scopes.includes(filter.caller) : id === agent,
+    agent === undefined ? !caller || scopes.includes(caller) : id === agent,
   );
   const [tasks, setTasks] = useState<readonly ListedRow[]>();
   const [isReading, setReading] = useState(false);
@@ -123,7 +125,7 @@ export function useMany(
   };
 }
 
-async function readAll(agent: string, filter: TaskFilter): Promise<readonly ListedRow[]> {
+async function readAll(agent: string, filter: ListQuery): Promise<readonly ListedRow[]> {
   const rows: ListedRow[] = [];
   let after: string | undefined;
   do {

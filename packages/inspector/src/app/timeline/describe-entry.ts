@@ -49,9 +49,7 @@ const describeCall = (call: Call): Described =>
   );
 
 /** Each type of fact in a few words. */
-const facts: {
-  readonly [Type in Fact['type']]: (fact: FactOf<Type>) => Described;
-} = {
+const facts: { readonly [Type in Fact['type']]: (fact: FactOf<Type>) => Described } = {
   'message-received': ({ message, caller, forked }) => {
     const { answeredBy } = caller ?? {};
     const from = typeof answeredBy === 'string' ? `Answer of ${answeredBy}` : 'Message';
