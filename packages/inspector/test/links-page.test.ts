@@ -84,12 +84,12 @@ describe.skipIf(!executablePath)('a link for a colleague', { timeout: 120_000 },
     await colleague.getByText(isOver).waitFor();
     await dialog().getByRole('button', { name: 'Close' }).click();
     await app.go('#/activity');
-    await app.page.getByRole('searchbox', { name: /^Search in who/ }).fill('back a LINK');
+    await app.page.getByRole('combobox', { name: /^Search in who/ }).fill('back a LINK');
     await app.page.getByText('The newest 2 actions of 2 that were searched').waitFor();
     expect(await app.page.getByRole('row', { name: 'Made or took back a link' }).count()).toBe(2);
     await app.checkAccess();
     await app.picture('activity-search');
-    await app.page.getByRole('searchbox').fill('nothing');
+    await app.page.getByRole('combobox', { name: /^Search/ }).fill('nothing');
     await app.page.getByText('No action has these words').waitFor();
     expect(app.problems).toEqual([]);
   });
