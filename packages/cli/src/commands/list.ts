@@ -1,25 +1,16 @@
 import { textOf } from '@batonjs/protocol/parts';
 import { sleep } from '@batonjs/protocol/timing';
 import type { Command } from 'commander';
-import { addScopeFlags, type ScopeFlags, storeText } from '../deployment/open-store.ts';
+import type { ListFlags, Page } from '../deployment/list-pages.ts';
+import { addScopeFlags, storeText } from '../deployment/open-store.ts';
 import { usage } from '../errors/cli-error.ts';
 import { addExample, addOutputFlags, addStreamFlag, passFlagsOn, toCount } from '../flags/agent-flags.ts';
-import { addFilterFlags, type FilterFlags } from '../flags/filter-flags.ts';
+import { addFilterFlags } from '../flags/filter-flags.ts';
 import type { Io } from '../io.ts';
 import { cleanLine } from '../output/clean.ts';
 import { coloured } from '../output/output.ts';
 import { idFields } from '../output/render.ts';
 import type { Run, RunContext } from '../run-context.ts';
-import type { Page } from './list-pages.ts';
-
-export interface ListFlags extends Omit<ScopeFlags, 'store'>, FilterFlags {
-  readonly store?: string;
-  readonly text?: string;
-  readonly allCallers?: boolean;
-  readonly pageSize?: number;
-  readonly pageToken?: string;
-  readonly watch?: boolean;
-}
 
 /** Adds the flags that say which tasks are listed, and how many. */
 export const addListFlags = (command: Command): Command =>
@@ -59,7 +50,7 @@ export async function listTasks(
 ): Promise<void> {
   const { options, output, io, command } = context;
   // Only now: no other command needs it.
-  const { ofAgent, ofStore, searchOf } = await import('./list-pages.ts');
+  const { ofAgent, ofStore, searchOf } = await import('../deployment/list-pages.ts');
   const search = searchOf(words.join(' '), options);
   const isForPerson = !output.isJson && io.stdout.isTTY === true;
   // One that stands in the settings is not meant where an agent is named.

@@ -1,6 +1,7 @@
 import { A2AError } from '@batonjs/client';
 import type { Task } from '@batonjs/protocol';
 import { type Command, Option } from 'commander';
+import type { ListFlags } from '../deployment/list-pages.ts';
 import { storeText } from '../deployment/open-store.ts';
 import {
   addAgentFlags,
@@ -13,7 +14,7 @@ import {
 import { isSettled, poll, subscribeAndWait } from '../following/wait.ts';
 import { idFields, showEvent, showTask } from '../output/render.ts';
 import type { Run, RunContext } from '../run-context.ts';
-import { addListFlags, type ListFlags, listTasks } from './list.ts';
+import { addListFlags, listTasks } from './list.ts';
 
 type TaskFlags = CommonOptions<never, 'wait' | 'watch'> & {
   readonly history?: number;

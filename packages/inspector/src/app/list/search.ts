@@ -30,7 +30,7 @@ export function filterOf(query: URLSearchParams): ListQuery {
 const known = { label: 'labels', code: 'code', skill: 'skills', caller: 'caller' } as const;
 const mostOffered = 8;
 /** The word that is being typed, perhaps in quotes. */
-export const lastWord = /(-?[a-z]+:)?("[^"]*|[^\s"]*)$/;
+export const lastWord = /(?<!\S)(-?[a-z]+:)?("[^"]*|[^\s"]*)$/;
 
 /** The filters that may be meant by the last word of a search. */
 export function offersFor(text: string, rows: readonly Partial<TaskRow>[]): readonly string[] {

@@ -16,10 +16,19 @@ import {
 import type { Task } from '@batonjs/protocol';
 import { textOf } from '@batonjs/protocol/parts';
 import type { Scope, TaskPage, TaskStore } from '@batonjs/store';
-import { callerOf, withStore } from '../deployment/open-store.ts';
 import { usage } from '../errors/cli-error.ts';
+import type { FilterFlags } from '../flags/filter-flags.ts';
 import type { RunContext } from '../run-context.ts';
-import type { ListFlags } from './list.ts';
+import { callerOf, type ScopeFlags, withStore } from './open-store.ts';
+
+export interface ListFlags extends Omit<ScopeFlags, 'store'>, FilterFlags {
+  readonly store?: string;
+  readonly text?: string;
+  readonly allCallers?: boolean;
+  readonly pageSize?: number;
+  readonly pageToken?: string;
+  readonly watch?: boolean;
+}
 
 /** A task as an agent lists it; of a store, with what the store knows besides. */
 type Shown = Task & Partial<TaskRow>;
