@@ -28,10 +28,7 @@ export interface Inspector {
 }
 
 /** An action that a route asked leave for. */
-interface Asked {
-  readonly action: Action;
-  readonly target: Target;
-}
+type Asked = { readonly action?: Action; readonly target?: Target };
 
 /** How often it is looked whether a link is over, in milliseconds, while it is answered. */
 const lookEveryMs = 2_000;
@@ -52,26 +49,17 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
     ? new ClientRequests(options.clientRequests === true ? {} : options.clientRequests, inspection.servers)
     : undefined;
   const token = authenticate ? undefined : accessToken(options.token);
-  const rules = { hosts, isLocal: !authenticate };
   const files = serveApp(appFolder);
   const routes = router<Route>({ ...lookRoutes, ...linkRoutes, ...scheduleRoutes, ...actRoutes });
   const process = crypto.randomUUID();
-  const { store } = inspection.agents.find((agent) => agent.store) ?? {};
+  const { agents } = inspection;
+  const { store } = agents.find((agent) => agent.store) ?? {};
   const activity = activityOf(options.onAction, store);
-  const shows = inspection.agents.map(({ id, store, options: { url, callers } }) => ({
-    id,
-    queue: store?.queue,
-    url,
-    callers,
-  }));
+  const shows = agents.map(({ id, store, options: { url, callers } }) => [id, store?.queue, url, callers]);
   const links = linksOf(store?.tasks, shows, !authenticate);
   const hideAll = (json: string) => withoutSecrets(inspection.hide(json));
 
-  async function viewerOf(
-    request: IncomingMessage,
-    path: string,
-    query: URLSearchParams,
-  ): Promise<Viewer | undefined> {
+  async function viewerOf(request: IncomingMessage, path: string, query: URLSearchParams) {
     if (token) return token.isIn(request.headers.authorization) ? { may: allow } : undefined;
     const headers = Object.entries(request.headers).map(([name, value]) => [name, [value].flat().join(', ')]);
     return authenticate!({
@@ -83,7 +71,7 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
   }
 
   /** Notes what was done, and how it ended. */
-  async function recorded<T>(asked: Promise<T>, done: Partial<Asked>, { name }: Viewer): Promise<T> {
+  async function recorded<T>(asked: Promise<T>, done: Asked, { name }: Viewer): Promise<T> {
     const note = async (made?: string, error?: unknown) => {
       if (!done.action) return;
       const { action, target: { agent, taskId = made } = {} } = done;
@@ -100,8 +88,7 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
   }
 
   async function answer(request: Incoming, response: ServerResponse): Promise<void> {
-    const refusal = checkRequest(request, rules);
-    if (refusal) throw new RequestError(refusal.status, refusal.message);
+    checkRequest(request, hosts, !authenticate);
     const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://inspector');
     const mount = request.baseUrl ?? '';
     if (mount !== '' && request.originalUrl?.split('?')[0] === mount)
@@ -136,7 +123,7 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
     const hide = own ? inspection.hide : hideAll;
     const found = routes.find(request.method ?? 'GET', pathname.slice('/api'.length));
     if (!found) throw new RequestError(404, `There is nothing at ${request.method} ${pathname}`);
-    const done: Partial<Asked> = {};
+    const done: Asked = {};
     const asked = found.target({
       request,
       response,

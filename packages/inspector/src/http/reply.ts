@@ -19,19 +19,11 @@ export class RequestError extends Error {
   }
 }
 
-/** Takes secrets out of JSON. */
-type Hide = (json: string) => string;
-
-/** Where nothing is secret. */
-const asItIs: Hide = (json) => json;
+/** Takes secrets out of JSON where there are any. */
+const asItIs = (json: string): string => json;
 
 /** Answers with JSON. */
-export function sendJson(
-  response: ServerResponse,
-  status: number,
-  value: unknown,
-  hide: Hide = asItIs,
-): void {
+export function sendJson(response: ServerResponse, status: number, value: unknown, hide = asItIs): void {
   const body = hide(JSON.stringify(value));
   response.writeHead(status, {
     ...responseHeaders,
@@ -43,7 +35,7 @@ export function sendJson(
 }
 
 /** Answers with an error. Errors of agents are passed on; those of the inspector itself are not shown. */
-export function sendProblem(response: ServerResponse, error: unknown, hide: Hide = asItIs): void {
+export function sendProblem(response: ServerResponse, error: unknown, hide = asItIs): void {
   if (response.headersSent) return void response.destroy();
   sendJson(response, error instanceof RequestError ? error.status : 502, { problem: problemOf(error) }, hide);
 }
@@ -71,7 +63,7 @@ const heartbeatMs = 10_000;
 export async function streamLines(
   response: ServerResponse,
   feed: (signal: AbortSignal) => AsyncIterable<unknown>,
-  hide: Hide = asItIs,
+  hide = asItIs,
 ): Promise<void> {
   const gone = new AbortController();
   response.on('close', () => gone.abort());
@@ -108,11 +100,10 @@ export function readNumber(query: URLSearchParams, name: string): number | undef
 /** The largest body of a request in bytes: a message with a file or two. */
 const maxBytes = 24 * 1024 * 1024;
 
+type Incoming = IncomingMessage & { readonly body?: unknown };
+
 /** The body of a request as JSON. A parser of the framework may have read it. Rejects with a `RequestError`. */
-export async function readJson(
-  request: IncomingMessage & { readonly body?: unknown },
-  most = maxBytes,
-): Promise<unknown> {
+export async function readJson(request: Incoming, most = maxBytes): Promise<unknown> {
   if (mediaTypeOf(request.headers['content-type']) !== JSON_TYPE)
     throw new RequestError(415, 'The body must be JSON');
   if (request.readableEnded) return request.body;

@@ -26,7 +26,7 @@ export function ShareDialog() {
       <ActButton onClick={show}>Share …</ActButton>
       <Question title="Share with a colleague" dialog={dialog} onClose={() => setOpen(false)} buttons={null}>
         <p>
-          The link opens this page, and shows all agents and tasks. It acts on none, and has no secrets.
+          The link opens this page, and shows all agents and tasks, and acts on none.
           {value?.isLocal && ' This inspector answers its own machine, so it opens on this machine only.'}
           {value && !value.areKept && ' It ends with this process, as no agent has a store here.'}
         </p>
