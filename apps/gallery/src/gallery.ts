@@ -61,6 +61,7 @@ const actions: readonly Action[] = [
   'add-agent',
   'read-requests',
   'read-prompts',
+  'share',
   'kill',
 ];
 

@@ -1,19 +1,15 @@
 /** The named parts of a path. */
-export type Params = Readonly<Record<string, string>>;
-
-/** Finds what belongs to a method and a path. */
-export interface Router<Target> {
-  find(method: string, path: string): { readonly target: Target; readonly params: Params } | undefined;
-}
+type Params = Readonly<Record<string, string>>;
 
 /** Routes by method and template, such as `GET /agents/:agent/tasks`. A named part is one decoded segment. */
-export function router<Target>(routes: Readonly<Record<string, Target>>): Router<Target> {
+export function router<Target>(routes: Readonly<Record<string, Target>>) {
   const table = Object.entries(routes).map(([rule, target]) => {
     const [method, template = ''] = rule.split(' ');
     return { method, segments: template.split('/'), target };
   });
   return {
-    find(method, path) {
+    /** Finds what belongs to a method and a path. */
+    find(method: string, path: string) {
       const given = path.split('/');
       for (const { method: allowed, segments, target } of table) {
         if (allowed !== method || segments.length !== given.length) continue;

@@ -51,18 +51,12 @@ export function useFeeds(): <T>(options: FeedOptions<T>) => () => void {
   }, []);
 }
 
-/** Something that is read: its value, or the error of the last try. `again` reads it again and keeps the value meanwhile. */
-export interface Loaded<T> {
-  readonly value: T | undefined;
-  readonly error: ApiError | undefined;
-  readonly again: () => void;
-}
-
 /**
  * Reads a resource of the inspector, and again whenever the path changes; undefined reads nothing. With `everyMs`, it is
- * read again so many milliseconds after each answer while the page can be seen.
+ * read again so many milliseconds after each answer while the page can be seen. Has its value, or the error of the last
+ * try; `again` reads it again and keeps the value meanwhile.
  */
-export function useGet<T>(path: string | undefined, everyMs?: number): Loaded<T> {
+export function useGet<T>(path: string | undefined, everyMs?: number) {
   const [state, setState] = useState<{ path?: string | undefined; value?: T; error?: ApiError }>({});
   const [count, setCount] = useState(0);
   const again = () => setCount((n) => n + 1);

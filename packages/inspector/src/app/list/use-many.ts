@@ -41,16 +41,11 @@ export function useTicks(rows: readonly ListedRow[]) {
   return { has, toggle, rows: rows.filter(has), clear: () => setKeys(new Set()) };
 }
 
-interface Failed {
-  readonly id: string;
-  readonly message: string;
-}
-
 /** How far it is. */
 export interface ManyProgress {
   readonly all: number;
   readonly done: number;
-  readonly failed: readonly Failed[];
+  readonly failed: readonly Record<'id' | 'message', string>[];
   readonly isRunning: boolean;
 }
 
@@ -93,7 +88,7 @@ export function useMany(
     const controller = new AbortController();
     running.current = controller;
     let done = 0;
-    const failed: Failed[] = [];
+    const failed: Record<'id' | 'message', string>[] = [];
     const show = (isRunning: boolean) =>
       setProgress({ all: chosen.length, done, failed: [...failed], isRunning });
     show(true);
