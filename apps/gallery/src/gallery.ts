@@ -59,6 +59,7 @@ const actions: readonly Action[] = [
   'redeliver',
   'fetch-file',
   'add-agent',
+  'share',
   'read-requests',
   'read-prompts',
   'share',

@@ -90,6 +90,10 @@ describe.skipIf(!executablePath)('the lists of the inspector', () => {
       const count = await boxOf(page.getByRole('status').filter({ hasText: /^\d+ tasks?$/ }));
       expect(count.x).toBeLessThan(40);
       expect(count.y).toBeGreaterThan(boxes[0]!.y + boxes[0]!.height);
+      const [tick, title] = await Promise.all(
+        ['.tick', '.cell-title'].map((part) => boxOf(page.locator(`.task-row ${part}`).first())),
+      );
+      expect(title!.x).toBeGreaterThanOrEqual(tick!.x + tick!.width);
       const search = await boxOf(page.getByRole('combobox', { name: /^Search/ }));
       expect(search.width).toBeGreaterThan(300);
     });
