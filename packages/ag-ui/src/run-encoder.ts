@@ -8,7 +8,6 @@ import type { AgUiEvent, AgUiMessage, RunInput } from './run-input.ts';
 
 type Events = Generator<AgUiEvent, void, void>;
 
-/** The beginning of a run. */
 export interface RunStart {
   readonly input: RunInput;
   /** The messages before the answer of this run. */

@@ -28,7 +28,6 @@ export interface Interrupt {
   readonly metadata?: object;
 }
 
-/** An event of a run. */
 export type AgUiEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
 
 /** An answer to an interrupt. */

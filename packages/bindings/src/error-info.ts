@@ -15,7 +15,6 @@ import { parseAnswer } from './json-body.ts';
 const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 const RETRY_INFO = 'type.googleapis.com/google.rpc.RetryInfo';
 
-/** The row of an error's reason. */
 export const rowOf = (error: A2AError): ErrorRow => errorTable[error.reason];
 
 /** The details of an error: the `ErrorInfo` with its reason, the `RetryInfo`, and others. Spec: §9.5, §11.6. */

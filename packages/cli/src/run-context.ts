@@ -20,7 +20,6 @@ export const interrupted = 130;
 /** The exit code of a command with `--fail` whose task FAILED or was REJECTED. */
 const taskFailed = 6;
 
-/** One run of a command. */
 export class RunContext<Options extends CommonOptions = CommonOptions> implements OpenContext {
   readonly io: Io;
   readonly command: Command;

@@ -36,7 +36,6 @@ export const hosts = {
 } as const;
 export type Host = keyof typeof hosts;
 
-/** A project to write. */
 export interface Project {
   /** The name of a folder in the working folder, or `.`. */
   readonly folder: string;

@@ -25,7 +25,6 @@ const withoutEmpty = <T extends object>(value: T): T =>
     ),
   ) as T;
 
-/** The name of a state. */
 export const toState = (state: number): TaskState => states[state] ?? 'TASK_STATE_UNSPECIFIED';
 
 /** Converts a part from the executor. Throws `TypeError` for a part without content. */

@@ -5,7 +5,6 @@ import type { AgentServer } from '@batonjs/server';
 import { keepAliveMs, mustKnowOptions, type OptionsOf, withDefaults } from '@batonjs/server/adapter';
 import { handlerOptions, nodeHandler } from './node-handler.ts';
 
-/** The options of `listen`, with their defaults. */
 const listenOptions = {
   ...handlerOptions,
   /** 0, the default, takes any free port. */

@@ -10,7 +10,6 @@ import {
 } from '@batonjs/server/adapter';
 import { answer, dropRest, mountOf } from './answer.ts';
 
-/** The options of a handler, with their defaults. */
 export const handlerOptions = {
   /** The path at which the agent is mounted, such as `/agents/echo`. Default `/`. Requests for other paths get a 404. */
   path: '/',

@@ -13,7 +13,6 @@ import { Reader } from './rows/reader.ts';
 import { Look } from './rows/records.ts';
 import { Searches } from './rows/searches.ts';
 
-/** The options, with their defaults. */
 const etcdOptions = {
   /** What all keys of the store begin with, 1 to 256 characters without a slash at the end. Default `baton`. */
   prefix: 'baton',

@@ -2,7 +2,6 @@ import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import { completeOptions, createStore } from '@batonjs/store/adapter';
 import { memoryRows } from './memory-rows.ts';
 
-/** The options, with their defaults. */
 const memoryOptions = {
   /** The clock of deadlines and of times to start, in milliseconds since 1970. Default: the wall clock. */
   now: undefined as (() => number) | undefined,

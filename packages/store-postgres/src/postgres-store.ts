@@ -16,7 +16,6 @@ import { wakeupsOf } from './notifications/wakeups.ts';
 import { logsOf } from './tables/logs.ts';
 import { taskListOf } from './tables/task-list.ts';
 
-/** The options, with their defaults. */
 const postgresOptions = {
   /** The schema that the tables are in, 1 to 48 characters. It is created if it is missing. Default `baton`. */
   schema: 'baton',

@@ -10,7 +10,6 @@ import { changesOf } from './rows/changes.ts';
 import { logsOf, toFact } from './rows/logs.ts';
 import { readerOf } from './rows/reader.ts';
 
-/** The rows of a Redis. */
 export function redisRows(database: Database, driver: RedisDriver): Rows {
   const clock = new DatabaseClock();
   const reader = readerOf(database, clock);

@@ -6,7 +6,6 @@ import type { ClientOptions } from './connection/servers.ts';
 import { Database } from './database/database.ts';
 import { redisRows } from './redis-rows.ts';
 
-/** The options, with their defaults. */
 const redisOptions = {
   /**
    * `redis://user:password@host:6379/0`, or `rediss:` for TLS. Of a Cluster, any node; several, if some may be down.

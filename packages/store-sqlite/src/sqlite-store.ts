@@ -14,7 +14,6 @@ import { knownTasksOf } from './sql/known-tasks.ts';
 import { leasesOf } from './tables/leases.ts';
 import { tablesOf } from './tables/tables.ts';
 
-/** The options, with their defaults. */
 const sqliteOptions = {
   /**
    * What an acknowledged commit survives: `'full'` (default) a power failure, `'normal'` a killed process only,

@@ -42,5 +42,4 @@ export function linkTo(traceparent: string | undefined): Link | undefined {
 /** Calls a function in the context of a span. */
 export const runIn = <T>(at: Context, fn: () => T): T => context.with(at, fn);
 
-/** The context with a span as the active one. */
 export const withSpan = (base: Context, span: Span): Context => trace.setSpan(base, span);

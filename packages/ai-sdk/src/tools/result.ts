@@ -31,7 +31,6 @@ export interface A2AToolResult {
   readonly contextId?: string;
 }
 
-/** The reply of an agent as the result of a tool. */
 export function toolResult({ task, message }: AgentReply): A2AToolResult {
   const { made, said } = task
     ? taskContent(task)

@@ -121,7 +121,6 @@ export interface CardTrust {
   readonly now?: () => number;
 }
 
-/** The protected header of a signature. */
 export interface SignatureHeader {
   readonly alg: string;
   readonly kid: string;

@@ -17,7 +17,6 @@ export interface Service {
   readonly methods: readonly Method[];
 }
 
-/** One method of a service. */
 export interface Method {
   readonly operation: OperationName;
   readonly name: string;

@@ -6,7 +6,6 @@ type Members = Readonly<Record<string, unknown>>;
  */
 export const POSITION = 'https://batonjs.dev/metadata/position';
 
-/** The event with its position. */
 export function withPosition(event: unknown, id: string): unknown {
   const [[kind, content] = ['', {}]] = Object.entries(event as Record<string, Members>);
   return {

@@ -12,7 +12,6 @@ const maxMembers = 50_000;
 const tagOf = (number: number, type: WireType) => (number << 3) | type;
 
 const entries = tagOf(1, WireType.LengthDelimited);
-/** The key of an entry of a map. */
 export const entryKey = tagOf(1, WireType.LengthDelimited);
 /** Its value, where that is a text or a message. */
 export const entryValue = tagOf(2, WireType.LengthDelimited);

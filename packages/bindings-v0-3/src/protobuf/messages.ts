@@ -51,7 +51,6 @@ export const v03Messages: Readonly<Record<string, string>> = {
   ListTaskPushNotificationConfigResponse: '1 configs TaskPushNotificationConfig[]*, 2 next_page_token string',
 };
 
-/** Its enums. */
 export const v03Enums: Readonly<Record<string, readonly string[]>> = {
   TaskState: ['TASK_STATE_UNSPECIFIED', 'TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING', 'TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELLED', 'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_REJECTED', 'TASK_STATE_AUTH_REQUIRED'],
   Role: ['ROLE_UNSPECIFIED', 'ROLE_USER', 'ROLE_AGENT'],

@@ -39,7 +39,6 @@ const configuration = codec<V03Configuration, SendMessageConfiguration>({
   },
 });
 
-/** The params of a send. */
 export const sendParams = object<V03SendParams, SendMessageRequest>({
   members: { message, configuration },
   spellings: { request: 'message' },

@@ -128,7 +128,6 @@ export const text = (...candidates: unknown[]): string | undefined => {
   return texts.find((candidate) => candidate !== '') ?? texts[0];
 };
 
-/** The path of a member. */
 export const at = (path: string, member: string | number): string =>
   typeof member === 'number' ? `${path}[${member}]` : path === '' ? member : `${path}.${member}`;
 

@@ -1,6 +1,5 @@
 import { A2AError } from '@batonjs/protocol/errors';
 
-/** One event with its position. */
 export interface PositionedEvent {
   readonly id?: string | undefined;
   readonly event: unknown;

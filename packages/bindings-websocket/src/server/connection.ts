@@ -12,7 +12,6 @@ import { Credentials } from './credentials.ts';
 import type { MessageCount } from './message-rate.ts';
 import { SendQueue } from './send-queue.ts';
 
-/** Limits of one connection. */
 export interface ConnectionLimits {
   /** Streams at a time. */
   readonly streams: number;

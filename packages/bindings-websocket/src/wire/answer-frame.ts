@@ -35,7 +35,6 @@ const activeExtensions = (extensions: readonly string[]) => ({
   [A2A_EXTENSIONS.toLowerCase()]: extensions.join(', '),
 });
 
-/** The end of a stream. */
 export const encodeEnd = (idText: string): string => `{"jsonrpc":"2.0","id":${idText},"streamEnd":true}`;
 
 /** An error. `id` is null if that of the request could not be read, or belongs to another call. */

@@ -14,7 +14,6 @@ export interface OpenedStore {
   readonly address: string;
 }
 
-/** What `--store` takes. */
 export const storeText = 'sqlite:<path>, redis://…, postgres://… or etcd://…';
 
 type Open = (address: string) => Promise<OpenedStore['store']>;

@@ -104,7 +104,6 @@ function inspect(url: string, cwd: string, output: RunContext['output']): ChildP
   return undefined;
 }
 
-/** What the process serves. */
 export interface Served {
   /** The file with the agent. */
   readonly path: string;

@@ -61,7 +61,6 @@ export const unsettable: ReadonlySet<string> = new Set([
 export const outputFlag = () =>
   new Option('-o, --output <format>', 'the format of the result').choices(['text', 'json']).default('text');
 
-/** Adds the flags of output and diagnostics. */
 export const addOutputFlags = (command: Command): Command =>
   command
     .addOption(outputFlag())
@@ -77,7 +76,6 @@ export const passFlagsOn = (command: Command): Command =>
       if (below.getOptionValue(name) === undefined) below.setOptionValue(name, value);
   });
 
-/** Adds an example to the help of a command. */
 export const addExample = (command: Command, line: string): Command =>
   command.addHelpText('after', `\nExample:\n  $ baton ${line}\n`);
 
@@ -120,7 +118,6 @@ export const addAgentFlags = (command: Command): Command =>
 export const addStreamFlag = (command: Command): Command =>
   command.option('--stream', 'show events as they happen; with -o json one per line');
 
-/** Adds the flags of commands that wait for a task. */
 export const addWaitFlags = (command: Command): Command =>
   command
     .option(

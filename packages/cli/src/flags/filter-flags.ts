@@ -8,7 +8,6 @@ const stateNames = 'submitted working input-required auth-required completed fai
   ' ',
 );
 
-/** A state that tasks are listed by. */
 type ListedState = Exclude<TaskState, 'TASK_STATE_UNSPECIFIED'>;
 
 const nameOf = (text: string): string =>

@@ -14,7 +14,6 @@ import type { Part, Task } from '@batonjs/protocol';
 /** How long a stream may be broken before polling replaces it, in milliseconds. */
 const streamBrokenMs = 5_000;
 
-/** How to wait for a task. */
 export interface Wait {
   /** Milliseconds between two reads; they grow up to fivefold. */
   readonly pollMs: number;

@@ -40,7 +40,6 @@ export const answered = <T>(answer: Promise<T>): Promise<T> =>
     throw ofNetwork(error);
   });
 
-/** Starts the deadline of a call. */
 export function startDeadline(
   { signal, timeoutMs }: CallOptions,
   { clock, timeoutMs: usual }: Settings,

@@ -153,7 +153,6 @@ export interface Retried extends Pick<CallSpan, 'retried'> {
   readonly headers?: CallSpan['headers'] | undefined;
 }
 
-/** The options of a call in a span. */
 export interface InSpan extends CallOptions {
   readonly span?: Retried | undefined;
 }

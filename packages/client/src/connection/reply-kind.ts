@@ -6,7 +6,6 @@ import { withoutNulls } from '../replies/without-nulls.ts';
 export const nullFree = (text: string, value: unknown): unknown =>
   text.includes('null') || text.includes('_id"') ? withoutNulls(value) : value;
 
-/** Whether a response is a stream of events. */
 export const isEventStream = ({ headers }: Response): boolean =>
   Boolean(headers.get('content-type')?.toLowerCase().startsWith(EVENT_STREAM));
 

@@ -100,7 +100,6 @@ export type Credentials = (
   request: CredentialsRequest,
 ) => Readonly<Record<string, string>> | undefined | Promise<Readonly<Record<string, string>> | undefined>;
 
-/** The options of `connect`, with the defaults. */
 const connectOptions = {
   /** Sends the requests. The `fetch` of a server in the same process calls it without a network. */
   fetch: undefined as ((request: Request) => Promise<Response>) | undefined,

@@ -1,6 +1,5 @@
 import type { Part, Struct } from '@batonjs/protocol';
 
-/** A message to send. */
 export interface SendCommand {
   readonly parts: readonly Part[];
   readonly taskId?: string;

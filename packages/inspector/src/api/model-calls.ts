@@ -9,7 +9,6 @@ export interface TokenUsage {
   readonly reasoning?: number;
 }
 
-/** What a call cost. */
 export interface CallCost {
   readonly usage?: TokenUsage;
   /** In the currency of the prices; absent without a price, or without tokens. */

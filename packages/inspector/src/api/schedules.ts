@@ -29,7 +29,6 @@ export interface Schedule {
   readonly tasks: readonly ScheduledTask[];
 }
 
-/** The schedules of one agent. */
 export interface AgentSchedules {
   /** Id of the agent. */
   readonly agent: string;

@@ -57,7 +57,6 @@ export interface Beside {
   readonly deliveries: readonly Delivery[];
 }
 
-/** One entry of a timeline. */
 export interface Entry {
   /** Where a reader goes on: the position of the fact, or the number in a recording. Notices have the one before them. */
   readonly seq: number;

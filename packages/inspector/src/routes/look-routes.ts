@@ -100,7 +100,6 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
   },
 };
 
-/** The filter of a list of one agent. */
 function filterIn(agent: Exhibit, query: URLSearchParams): TaskFilter {
   const filter = readFilter(query);
   const own = filterFor(agent, filter);

@@ -8,7 +8,6 @@ import { type StateCounts, states, type TaskFilter, type TaskList, type TaskRow 
 import { isIn, requestOf } from './filters.ts';
 import type { TaskSource } from './task-feed.ts';
 
-/** Tasks on a page. */
 const pageSize = 100;
 
 /** The tasks of an agent as it lists them; those that the inspector has `seen`, if it lists none. */

@@ -8,7 +8,6 @@ const most = 200;
 
 export type Recordings = ReturnType<typeof recordingsOf>;
 
-/** The recordings of the tasks of one agent. */
 export function recordingsOf(link: Pick<AgentLink, 'connect'>) {
   const recordings = new Map<string, Recording>();
 

@@ -34,7 +34,6 @@ interface Fork {
   readonly forgotten?: readonly string[];
 }
 
-/** The log of a fork. */
 export interface ForkedLog {
   readonly facts: readonly Fact[];
   readonly state: State;

@@ -65,7 +65,6 @@ export function historyOf(state: State, view: TaskView = {}): Message[] {
   return shown.length > historyLength ? shown.slice(-historyLength) : shown;
 }
 
-/** One artifact with all its parts. */
 export const viewArtifact = ({ about, parts }: ArtifactRecord): Artifact => ({
   ...about,
   parts: toArray(parts),

@@ -15,7 +15,6 @@ const supports = ['immediate', 'deferred', 'required', 'forbidden'] as const;
  */
 export type TaskSupport = (typeof supports)[number];
 
-/** The options for tasks, with their defaults. */
 const taskOptions = {
   /** By the name of the tool. Default for each other tool: `immediate`, or `deferred` where `waitMs` is above 0. */
   tools: undefined as Readonly<Record<string, TaskSupport>> | undefined,

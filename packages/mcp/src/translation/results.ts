@@ -10,7 +10,6 @@ import { CONTINUE_TASK } from './tool-list.ts';
 /** The name in `_meta` of a result under which the task stands: `{ id, contextId, state }`. */
 export const TASK_META = 'batonjs.dev/task';
 
-/** A result of text. */
 export const textResult = (text: string, isError = false): CallToolResult => ({
   content: [{ type: 'text', text }],
   ...(isError && { isError }),

@@ -32,7 +32,6 @@ export interface ChildRecord {
   readonly reply?: AgentReply | undefined;
 }
 
-/** A child with its record. */
 export interface RecordedChild extends Child {
   readonly record: ChildRecord;
 }

@@ -22,7 +22,6 @@ class Refused extends Error {
 /** How long calls may take to end before their children are canceled, in milliseconds. */
 const shortlyMs = 200;
 
-/** The calls of one turn. */
 export class TurnCalls {
   /** The updates of the task that calls wrote. */
   readonly updates = new UpdateQueue();

@@ -150,7 +150,6 @@ const guardedFetch =
     });
   };
 
-/** The members of a form that are secrets. */
 const secretMembers = [
   'client_secret',
   'client_assertion',

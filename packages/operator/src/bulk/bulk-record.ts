@@ -31,7 +31,6 @@ interface RecordSource {
   readonly clock: Clock;
 }
 
-/** The record of a run. */
 export type BulkRecord = ReturnType<typeof recordOf>;
 
 /** One process at a time writes a record: each write expects the revision that it knows. */
@@ -68,7 +67,6 @@ function recordOf(run: BulkRun, queue: string, { store, clock }: RecordSource, k
   };
 }
 
-/** Begins a record. */
 export async function beginRecord(began: Began, queue: string, source: RecordSource): Promise<BulkRecord> {
   const run = { ...began, id: newId(source.clock), cursor: firstCursor, isOver: false };
   const record = recordOf(run, queue, source);

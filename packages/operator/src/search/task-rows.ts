@@ -57,7 +57,6 @@ export function taskRows(store: Pick<TaskStore, 'readFacts'>) {
   };
 }
 
-/** The row of a task in a store. */
 export function toRow({ taskId, head, fact }: ListedTask): TaskRow {
   const status = fact?.fact.type === 'status-changed' ? fact.fact.status : undefined;
   return {

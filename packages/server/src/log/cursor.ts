@@ -11,7 +11,6 @@ const batchWeight = 250_000;
 /** How long a follower that outlasts outages waits before the store is asked again, in milliseconds. */
 const retryMs = 100;
 
-/** A position in a log. */
 export interface LogPosition {
   /** The facts after this one follow. */
   readonly version: number;

@@ -146,7 +146,6 @@ function failureOf(error: unknown): AttemptResult {
 
 const failure = (reason: string) => ({ delivered: false, reason, retry: 'yes' }) as const;
 
-/** The circumstances of an attempt that failed. */
 export interface FailedAttempt {
   /** The update. */
   readonly fact: Fact;

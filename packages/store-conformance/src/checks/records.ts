@@ -14,11 +14,9 @@ async function put(store: TaskStore, name: string, ...rest: PutRest): Promise<nu
 
 type PutRest = [revision: number, value: unknown, options?: Parameters<TaskStore['putRecord']>[3]];
 
-/** The names of a list. */
 const names = async (store: TaskStore, query: Parameters<TaskStore['listRecords']>[0]): Promise<string> =>
   each(await store.listRecords(query), 'name').join(' ');
 
-/** The checks of records. */
 export const recordChecks = section('records', {
   async 'gives what was put, also to another handle and after a restart'({ store, second, reopen }) {
     const value = { text: "it's – \u0000 😀", list: [1, null, { a: [] }], no: false };

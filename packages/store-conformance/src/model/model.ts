@@ -13,7 +13,6 @@ import type { TaskRow } from '@batonjs/store/adapter';
 import { admit, claimed, factsInOrder, granted } from '@batonjs/store/rules';
 import { present } from '../samples/log.ts';
 
-/** A log as the model keeps it. */
 export interface ModelLog {
   readonly scope: string;
   readonly taskId: string;

@@ -131,7 +131,6 @@ const unreadable = (what: string, cause: unknown): StoreError =>
 /** Larger texts are kept in parts: what etcd answers to a read of many keys stays small. In bytes. */
 export const largestText = 256 * 1024;
 
-/** The size of a part, in bytes. */
 const partBytes = 1024 * 1024;
 
 /** The most parts of a text. Those of the facts and of the snapshot are named in one transaction of 128 operations. */

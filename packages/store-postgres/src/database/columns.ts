@@ -32,7 +32,6 @@ const ofRow = <Row>([name, type, value]: SqlColumn<Row>): SqlColumn<Written<Row>
 
 const keyOfAny = (id: string | undefined): string | undefined => (id === undefined ? undefined : keyOf(id));
 
-/** The keys of terms in a scope. */
 export const keysOfTerms = (scope: string, terms: readonly string[]): string[] =>
   terms.map((term) => keyOf(scope, term));
 
@@ -67,7 +66,6 @@ export const recordColumns: readonly SqlColumn<Written<RecordRow>>[] = [
   ...sqlRecordColumns.map(ofRow),
 ];
 
-/** The columns of `tasks` that are read. */
 export const readTaskColumns = ['key', 'revision', ...sqlTaskColumns.map(([name]) => name)]
   .filter((name) => name !== 'state' && name !== 'status_at')
   .join(', ');

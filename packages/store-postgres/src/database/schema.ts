@@ -130,7 +130,6 @@ export interface SchemaOptions {
   readonly textSearch: boolean;
 }
 
-/** What a schema has. */
 export interface CreatedSchema {
   /** Whether the words of tasks are kept. */
   readonly texts: boolean;

@@ -79,7 +79,6 @@ export function logsOf(schema: string, transactions: Transactions) {
   };
 }
 
-/** A fact as it is read. */
 export const toStoredFact = ({ version, commit_id, fact }: DatabaseRow): StoredFact => ({
   version: Number(version),
   commitId: String(commit_id),

@@ -218,7 +218,6 @@ function callersIn(schema: string, key: string): string {
     LEFT JOIN ${schema}.callers AS c ON c.queue_key = '${key}' AND c.scope_key = f.scope_key`;
 }
 
-/** A search of one statement. */
 const single = (statement: string, read: (rows: Rows) => Partial<Found>): Search => ({
   statements: [statement],
   found: ([rows = []]) => read(rows),

@@ -107,7 +107,6 @@ export function closeNow(client: Client): void {
   client.destroy();
 }
 
-/** The value of one field of an `INFO`. */
 export const infoOf = (info: string, field: string): string | undefined =>
   new RegExp(`^${field}:(.*?)\\r?$`, 'm').exec(info)?.[1];
 

@@ -209,7 +209,6 @@ const rowsOf = <Row = TaskRow>(reply: RedisReply | undefined): Row[] =>
     .filter((json) => json !== null)
     .map((json) => parse<Row>(json));
 
-/** The webhooks in a hash. */
 const webhooksOf = (reply: RedisReply | undefined): WebhookRow[] =>
   groupsOf(reply, 2)
     .flatMap(([field = '', json = '']) => (field.startsWith('w') ? [parse<WebhookRow>(json)] : []))

@@ -89,7 +89,6 @@ export const logColumns = picked('version', 'head', 'last_at');
 /** Columns that tasks are listed by. `context` is one more. */
 export const listColumns = picked('state', 'status_at', 'ended_at');
 
-/** The columns of a record. */
 export const recordColumns: readonly SqlColumn<RecordRow>[] = [
   ...sqlRecordColumns,
   ['revision', 'integer', ({ revision }) => revision],

@@ -184,7 +184,6 @@ export function termTable(db: Database) {
   };
 }
 
-/** A row of the table `contexts`. */
 export interface ContextRow {
   readonly id: number;
   /** How many tasks it has, without logs that are not tasks. */

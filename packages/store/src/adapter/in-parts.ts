@@ -165,7 +165,6 @@ async function claimParts<Json, Grant>(
   return granted;
 }
 
-/** The step, in one part only. */
 const inPart = <T>({ wanted, decide, isMostlyIdle }: Step<T, never>, part: number): Step<T, never> => ({
   wanted: { ...wanted, part },
   isMostlyIdle,
@@ -175,7 +174,6 @@ const inPart = <T>({ wanted, decide, isMostlyIdle }: Step<T, never>, part: numbe
   },
 });
 
-/** Makes a change in one part. */
 type ChangePart = <T>(step: Step<T, never>) => Answer<T>;
 
 /** Changes up to `limit` rows, a few at a time and part by part, until no more are found. Resolves to how many. */

@@ -4,7 +4,6 @@ import type { CallerRow, Found, QueueCounts, QueueRow, Wanted } from '../rules/c
 import type { Moment } from '../rules/moment.ts';
 import { byName, contextOf, countedAs, isAsking, readyBetween } from '../rules/task-row.ts';
 
-/** All rows of a store. */
 export interface AllRows {
   readonly tasks: readonly TaskRow[];
   readonly webhooks: readonly WebhookRow[];

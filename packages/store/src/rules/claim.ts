@@ -186,7 +186,6 @@ export const pinnedIn = (found: Found, limit: number): readonly TaskRow[] => {
   return [...waiting, ...due, ...left].slice(0, limit);
 };
 
-/** The names of rows. */
 export const namesOf = (rows: readonly TaskRow[]): TaskName[] =>
   rows.map(({ scope, taskId }) => ({ scope, taskId }));
 

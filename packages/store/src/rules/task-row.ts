@@ -55,7 +55,6 @@ export const stateOf = ({ head }: TaskRow): string => head?.state ?? '';
 /** The context of a log: `''` while it is empty. */
 export const contextOf = ({ head }: TaskRow): string => head?.contextId ?? '';
 
-/** The reading of a row's lease. */
 export const leaseReading = ({ fence, holder, wanted }: TaskRow): LeaseReading => ({
   fence,
   ...(holder !== undefined && { holder }),

@@ -22,7 +22,6 @@ import {
 import { nameOf } from './claim.ts';
 import { isBehind, placed, plannedWebhook, pushConfigOf, readyWebhook, type TaskFacts } from './task-row.ts';
 
-/** Tasks with their webhooks. */
 export const withWebhooks = (...names: readonly TaskName[]): Wanted => ({
   tasks: names.map(({ scope, taskId }) => ({ scope, taskId })),
   webhooks: true,

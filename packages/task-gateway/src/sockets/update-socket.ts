@@ -8,7 +8,6 @@ import type { TaskService } from '../tasks/task-service.ts';
 import { type ClientFrame, requestIdIn, toFrame } from './frames.ts';
 import { type TaskWatch, type TaskWatches, updatesPerRead } from './task-watches.ts';
 
-/** Limits of one WebSocket. */
 export interface SocketLimits {
   /** Tasks that one socket may subscribe to at a time. */
   readonly subscriptions: number;

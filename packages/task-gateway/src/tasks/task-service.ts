@@ -6,7 +6,6 @@ import { GatewayRefusal } from './gateway-refusal.ts';
 import { type Assignment, type GatewayTask, isFinal } from './gateway-task.ts';
 import type { ReadTask, TaskAddress, TaskLog } from './task-log.ts';
 
-/** An answer to a form. */
 export interface FormInput {
   readonly formId: string | undefined;
   readonly values: Readonly<Record<string, Json>>;

@@ -22,7 +22,6 @@ interface Series {
 /** How metrics are written: the text format of Prometheus, or OpenMetrics. */
 export type Format = 'text' | 'openmetrics';
 
-/** The media type of each format. */
 export const mediaTypes: Readonly<Record<Format, string>> = {
   text: 'text/plain; version=0.0.4; charset=utf-8',
   openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',

@@ -20,7 +20,6 @@ import { type Exposed, labelsOf, prometheusName } from './exposition.ts';
 const mostSeries = 200;
 const overflow: Attributes = { 'otel.metric.overflow': true };
 
-/** One instrument and all its values. */
 class Instrument implements Exposed, Observable {
   readonly kind: Exposed['kind'];
   readonly name: string;

@@ -100,7 +100,6 @@ function accessHeaders(): Record<string, string> {
   return token ? { authorization: `Bearer ${token}` } : {};
 }
 
-/** The state of a feed. */
 export type FeedState = 'open' | 'lost';
 
 /** What a feed is opened with. */

@@ -13,7 +13,6 @@ export interface Session extends SessionInfo {
   readonly onFeed: (state: FeedState | 'begun' | 'over') => void;
 }
 
-/** The session of the app. */
 export const SessionContext = createContext<Session | undefined>(undefined);
 
 /** The session; only below a `SessionContext`. */
@@ -22,7 +21,6 @@ export const useSession = (): Session => useContext(SessionContext)!;
 /** Whether the viewer may do something. */
 export const useMay = (action: Action): boolean => useSession().may.includes(action);
 
-/** The agent of an id. */
 export const useAgent = (id: string): AgentSummary | undefined =>
   useSession().agents.find((agent) => agent.id === id);
 

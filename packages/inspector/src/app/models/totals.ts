@@ -61,7 +61,6 @@ export function money(cost: number | undefined, currency: string | undefined): s
   return cost.toLocaleString('en', { style: 'currency', currency, ...digits });
 }
 
-/** A call in a line. */
 export function callText(call: Call): string {
   const took = duration(call.ms);
   const words =

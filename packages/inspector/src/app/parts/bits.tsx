@@ -5,7 +5,6 @@ import { useSession } from '../data/session.ts';
 import paths from './icons.json' with { type: 'json' };
 import { stateClass, stateName } from './words.ts';
 
-/** The state of a task. */
 export const StateBadge = ({ state }: { readonly state: string }) => (
   <span class={`state state-${stateClass(state)}`}>{stateName(state)}</span>
 );
@@ -55,7 +54,6 @@ export function ProblemNote({ problem: given, onRetry }: ProblemNoteProps) {
   );
 }
 
-/** Copies a text. */
 export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
@@ -125,7 +123,6 @@ interface PageHeadProps {
   readonly children?: ComponentChildren;
 }
 
-/** The title of a page. */
 export const PageHead = ({ title, about, children }: PageHeadProps) => (
   <header class="page-head">
     <h1>{title}</h1>
@@ -225,7 +222,6 @@ interface ButtonProps {
   readonly children: ComponentChildren;
 }
 
-/** A button. */
 export function Button({ type = 'button', kind = 'plain', class: more, ...props }: ButtonProps) {
   const classes = ['button', kind !== 'plain' && `button-${kind}`, more].filter(Boolean).join(' ');
   return <button {...props} type={type} class={classes} />;
@@ -266,7 +262,6 @@ interface TextFieldProps {
   readonly autocomplete?: 'on' | 'off';
 }
 
-/** A field for one line of text. */
 export const TextField = ({ label, onText, autocomplete = 'off', ...props }: TextFieldProps) => (
   <label class="field">
     {label}

@@ -1,6 +1,5 @@
 import type { TaskState } from '@batonjs/protocol';
 
-/** A state in words. */
 export const stateName = (state: TaskState | string): string =>
   state
     .replace('TASK_STATE_', '')
@@ -80,7 +79,6 @@ function roughly(ms: number): string {
   return ms < 86_400_000 ? `${Math.floor(ms / 3_600_000)} h` : `${Math.floor(ms / 86_400_000)} d`;
 }
 
-/** Bytes in words. */
 export const fileSize = (bytes: number): string =>
   bytes < 1_024
     ? `${bytes} bytes`
@@ -91,7 +89,6 @@ export const fileSize = (bytes: number): string =>
 /** An id that fits into a row: its beginning and its end. */
 export const shortId = (id: string): string => (id.length > 20 ? `${id.slice(0, 8)}…${id.slice(-8)}` : id);
 
-/** One line of a text. */
 export const oneLine = (text: string, most = 160): string => {
   const line = text
     .slice(0, most * 2)

@@ -1,6 +1,5 @@
 import { placeHref } from '../data/route.ts';
 
-/** A task that is compared. */
 export interface Compared {
   readonly agent: string;
   readonly task: string;

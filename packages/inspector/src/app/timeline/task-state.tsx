@@ -117,7 +117,6 @@ function TraceLink({ traceId }: { readonly traceId: string | undefined }) {
   );
 }
 
-/** The most children that have a link. */
 const mostChildren = 20;
 
 /** Leads to the latest tasks that it started at agents that the inspector knows. */
@@ -137,7 +136,6 @@ function ChildLinks({ replay }: Pick<TaskStateProps, 'replay'>) {
     });
 }
 
-/** What an agent made. */
 export function ArtifactView({ artifact, agent }: { readonly artifact: Artifact; readonly agent: string }) {
   const { name, artifactId, description, parts } = artifact;
   return (

@@ -7,7 +7,6 @@ import { Replay } from './replay.ts';
 /** Agents may send anything. */
 const unreadable: Described = { icon: 'warning', label: 'Unreadable entry', text: '', tone: 'lost' };
 
-/** A row of a timeline. */
 export class TimelineRow {
   readonly entry: Entry;
   /** The content has another shape than its type says: it is shown as JSON only. */

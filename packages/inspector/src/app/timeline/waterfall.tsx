@@ -125,7 +125,6 @@ function Bar({ span, from, whole, onRow }: BarProps) {
   );
 }
 
-/** The tokens of a call, and what they cost. */
 const costWords = (call: Call, currency: string | undefined): string | undefined =>
   call.kind === 'model' && call.usage
     ? [tokenWords({ ...call.usage, cachedInput: 0, reasoning: 0 }), money(call.cost, currency)]

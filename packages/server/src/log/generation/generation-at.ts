@@ -4,7 +4,6 @@ import type { Scope, StoredFact, TaskStore } from '@batonjs/store';
 
 const batch = 500;
 
-/** The event as JSON, with its generation. */
 export function generationIn(event: StreamResponse, generation: number): StreamResponse {
   const value = String(generation);
   if ('statusUpdate' in event) return { statusUpdate: { ...event.statusUpdate, generation: value } };

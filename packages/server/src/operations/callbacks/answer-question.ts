@@ -50,7 +50,6 @@ type LinkDependencies = Pick<Dependencies, 'tasks' | 'clock' | 'options'>;
 export type LinkOfPerson = Pick<CallbackToken, 'scope' | 'taskId'> &
   Pick<WaitingQuestion, 'by' | 'expiresAt'>;
 
-/** One link, by its token or by its person. */
 export type LinkName = CallbackToken | LinkOfPerson;
 
 /** Where a link stands. */

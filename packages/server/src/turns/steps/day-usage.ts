@@ -21,13 +21,11 @@ export interface DayUsage {
   >;
 }
 
-/** The kind of the records. */
 export const usageKind = 'usage';
 const mostModels = 50;
 
 export const dayOf = (ms: number): string => isoTime(ms).slice(0, 10);
 
-/** The row with a call. */
 export function withUsage(row: DayUsage, usage: Usage): DayUsage {
   const { model, calls = 1, inputTokens = 0, outputTokens = 0, cachedTokens = 0 } = usage;
   const isNamed = Object.hasOwn(row.models, model) || Object.keys(row.models).length < mostModels;

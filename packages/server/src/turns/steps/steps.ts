@@ -121,7 +121,6 @@ function checked({ model, calls, inputTokens, outputTokens, cachedTokens, cost, 
 const mostTokens = 1e12;
 const mostCost = 1e9;
 
-/** A step whose failures are counted. */
 export interface CountedStep<T> {
   readonly name: string;
   readonly fn: StepFunction<T>;

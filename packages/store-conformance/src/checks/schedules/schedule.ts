@@ -48,7 +48,6 @@ async function claimAll(store: TaskStore, schedule: TurnSchedule): Promise<strin
   }
 }
 
-/** Ends the task of a lease. */
 async function end(store: TaskStore, lease: Lease): Promise<void> {
   const log = logOf(store, lease);
   await log.catchUp();
