@@ -83,7 +83,8 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
       await note(undefined, error);
       throw error;
     });
-    await note((Object(result) as { taskId?: string }).taskId);
+    const { taskId }: { taskId?: string } = Object(result);
+    await note(taskId);
     return result;
   }
 
