@@ -65,6 +65,8 @@ describe.skipIf(!executablePath)('a link for a colleague', { timeout: 120_000 },
     }
     await colleague.setViewportSize({ width: 1440, height: 900 });
     await colleague.getByText('Read only').waitFor();
+    // A row that nothing can be done to has no box to tick.
+    expect(await colleague.locator('.task-row .tick').count()).toBe(0);
     expect(await colleague.evaluate(() => [Object.keys(localStorage), document.cookie])).toEqual([[], '']);
     const other = await (await app.page.context().browser()!.newContext()).newPage();
     await other.goto(link);

@@ -1,11 +1,11 @@
 import { useRef, useState } from 'preact/hooks';
 import type { ListQuery } from '../../api/task.ts';
-import { useMay, useSession } from '../data/session.ts';
+import { useSession } from '../data/session.ts';
 import { ActButton, Button, ProblemNote, Question } from '../parts/bits.tsx';
 import { Select } from '../parts/choice.tsx';
 import { counted, plural, shortId } from '../parts/words.ts';
 import type { ListedRow } from './task-lists.ts';
-import { type ManyAction, type ManyProgress, manyActions, useMany } from './use-many.ts';
+import { type ManyAction, type ManyProgress, manyActions, useMany, useOffered } from './use-many.ts';
 
 /** How many tasks are named. */
 const mostNamed = 5;
@@ -23,8 +23,7 @@ interface ManyDialogProps {
 export function ManyDialog({ agent, filter, isEmpty, ticked }: ManyDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const { agents } = useSession();
-  const may = { cancel: useMay('cancel'), fork: useMay('fork'), redeliver: useMay('redeliver') };
-  const offered = (Object.keys(manyActions) as ManyAction[]).filter((action) => may[action]);
+  const offered = useOffered();
   const [chosen, setAction] = useState<ManyAction>();
   const many = useMany(agent, filter, agents, ticked);
   const which = ticked.length > 0 ? 'ticked' : 'listed';

@@ -31,7 +31,7 @@ import { ManyDialog } from './many-dialog.tsx';
 import { filterOf } from './search.ts';
 import { HideScheduled, isHidingScheduled, SearchBox, StateTabs } from './task-filters.tsx';
 import { type ListedRow, type TaskListState, useTaskList } from './task-lists.ts';
-import { useTicks } from './use-many.ts';
+import { useOffered, useTicks } from './use-many.ts';
 
 const sources = {
   live: 'Live from the store',
@@ -60,6 +60,7 @@ export function TasksPage({ agent, query }: TasksPageProps) {
   const only = agent ?? (query.get('agent') || undefined);
   const list = useTaskList(only, filter);
   const ticks = useTicks(list.rows);
+  const mayAct = useOffered().length > 0;
   const { contextId: context } = filter;
   const callers = [...new Set(useSession().agents.flatMap(({ scopes }) => scopes))].sort();
   const typed = query.get('q') ?? '';
@@ -102,7 +103,7 @@ export function TasksPage({ agent, query }: TasksPageProps) {
       {list.searched && <Searched searched={list.searched} filter={filter} onOlder={list.more} />}
       <UnservedNotes unserved={list.unserved} isChosen={filter.unserved ?? false} />
       <ProblemNote problem={list.problem} />
-      <TaskRows agent={agent} list={list} isFiltered={isFiltered} ticks={ticks} />
+      <TaskRows agent={agent} list={list} isFiltered={isFiltered} ticks={mayAct ? ticks : undefined} />
     </div>
   );
 }
@@ -135,7 +136,7 @@ interface TaskRowsProps {
   readonly agent: string | undefined;
   readonly list: TaskListState;
   readonly isFiltered: boolean;
-  readonly ticks: Ticks<ListedRow>;
+  readonly ticks: Ticks<ListedRow> | undefined;
 }
 
 function TaskRows({ agent, list, isFiltered, ticks }: TaskRowsProps) {

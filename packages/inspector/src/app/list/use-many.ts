@@ -3,6 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { AgentSummary } from '../../api/agent.ts';
 import type { ListQuery, TaskList, TaskRow } from '../../api/task.ts';
 import { agentPath, get, post, queryOf } from '../data/api.ts';
+import { useSession } from '../data/session.ts';
 import { isTerminalState } from '../parts/words.ts';
 import type { ListedRow } from './task-lists.ts';
 
@@ -17,6 +18,10 @@ export const manyActions: Readonly<
   fork: { name: 'Run again', fits: ({ state }) => isTerminalState(state) },
   redeliver: { name: 'Retry webhooks', fits: () => true },
 };
+
+/** What the viewer may do to many tasks. */
+export const useOffered = (): readonly ManyAction[] =>
+  useSession().may.filter((action) => action in manyActions) as ManyAction[];
 
 /** The most tasks that are acted on. */
 const most = 10_000;
