@@ -2,8 +2,6 @@ import { isObject } from '@batonjs/protocol/json';
 import { a2aMessages, protoFields } from '@batonjs/protocol/proto-messages';
 import canonicalize from 'canonicalize';
 
-export type CardPayload = Readonly<ReturnType<typeof cardPayload>>;
-
 /** The texts of a card that a signature can cover. Throws the error of `canonicalize` for a card that is not JSON. */
 export function cardPayload(card: unknown) {
   const { signatures, ...signed } = card as Record<string, unknown>;

@@ -123,8 +123,6 @@ const mostOfVersion = 100;
 /** The shortest time between two looks, in milliseconds: tasks that are found for the first time are looked at again soon. */
 const pauseMs = { usual: 5_000, soon: 1_000 };
 
-export type UnservedTasks = ReturnType<typeof unservedTasks>;
-
 /**
  * The tasks of an agent that only processes of versions could take that run nowhere. While such a process runs, a task
  * waits for it only shortly: so one counts from the second look that finds it.
