@@ -44,8 +44,10 @@ export async function runCli(args: readonly string[], io: Io, version: string): 
   const program = createProgram(io, version, run);
   try {
     // A word of a search that would be taken for a flag.
-    const words = args.map((word) => word.replace(/^-label:/, ' $&'));
-    await program.parseAsync(words, { from: 'user' });
+    await program.parseAsync(
+      args.map((word) => word.replace(/^-label:/, ' $&')),
+      { from: 'user' },
+    );
     return context?.exitCode ?? 0;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;

@@ -16,6 +16,9 @@ export function callerScope(
   };
 }
 
+/** Of how many callers tasks are listed at once: those that are known longest. */
+export const mostCallers = 200;
+
 /** The callers of whom an agent has had a task, the first one first, at most ten thousand. */
 export const knownCallers = async (store: RecordStore, queue: string): Promise<readonly CallerScope[]> =>
   (await callersOf(store, queue)).map(({ scope, ...caller }) => ({ ...callerScope(queue, caller), scope }));

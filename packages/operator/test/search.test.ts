@@ -1,8 +1,8 @@
 import {
-  doubtfulWords,
   lookedAt,
   readSearch,
   searchExample,
+  searchProblem,
   searchWord,
   type TaskRow,
   type TaskSearch,
@@ -30,7 +30,9 @@ it.each([
   ['label: label:"" Label:vip', ['label:', 'label:""', 'Label:vip']],
   [`${searchExample} "lable:vip" at 12:30 -x http://a.example/b`, []],
 ])('words that look like filters and are none are doubtful: %s', (typed, doubtful) => {
-  expect(doubtfulWords(typed)).toEqual(doubtful);
+  const problem =
+    doubtful.length > 0 ? `${doubtful.join(' ')} is no filter: they are ${searchExample}` : undefined;
+  expect(searchProblem(typed)).toBe(problem);
   expect(readSearch(searchExample)).toSatisfy((read) => Object.keys(read).length === 7);
 });
 

@@ -44,10 +44,7 @@ export function addTasks(program: Command, run: Run): Command {
 }
 
 /** Lists the tasks of an agent that runs, or of a store: with the same flags, and in the same form. */
-export async function listTasks(
-  context: RunContext<ListFlags>,
-  words: readonly string[] = [],
-): Promise<void> {
+export async function listTasks(context: RunContext<ListFlags>, words: string[] = []): Promise<void> {
   const { options, output, io, command } = context;
   // Only now: no other command needs it.
   const { ofAgent, ofStore, searchOf } = await import('../deployment/list-pages.ts');
@@ -71,12 +68,10 @@ export async function listTasks(
   const page = await read();
   const { tasks, nextPageToken, waiting, agents, searched } = page;
   if (output.isJson && !options.stream) return output.json(page);
-  for (const task of tasks)
-    output.result(task, [
-      ...idFields(task),
-      ...(task.caller === undefined ? [] : [['Caller', task.caller] as const]),
-      ['Changed', task.status.timestamp ?? 'unknown'],
-    ]);
+  for (const task of tasks) {
+    const whose = task.caller === undefined ? [] : [['Caller', task.caller] as const];
+    output.result(task, [...idFields(task), ...whose, ['Changed', task.status.timestamp ?? 'unknown']]);
+  }
   if (output.isJson) return;
   output.field('Tasks', tasks.length);
   if (searched) output.field('Searched', searchedText(searched, options));
@@ -102,18 +97,13 @@ function draw(page: Page, agent: string, { io, output, options }: RunContext<Lis
 const searchedText = ({ tasks, of = tasks }: NonNullable<Page['searched']>, { pageToken }: ListFlags) =>
   `the ${pageToken === undefined ? 'newest' : 'next'} ${tasks.toLocaleString('en')} of ${of.toLocaleString('en')}`;
 
-const units = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'm'],
-  [1_000, 's'],
-] as const;
+const units = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
 
 /** How long ago a time was: `12s`, `3m`, `5h`, `2d`; nothing for none. */
 function ageOf(time: string | undefined, now: number): string {
   const ms = now - Date.parse(time ?? '');
   if (Number.isNaN(ms)) return '';
-  const [length, unit] = units.find(([length]) => ms >= length) ?? [1_000, 's'];
+  const [unit, length] = Object.entries(units).find(([, length]) => ms >= length) ?? ['s', 1_000];
   return `${Math.max(0, Math.floor(ms / length))}${unit}`;
 }
 

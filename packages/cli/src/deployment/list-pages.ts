@@ -1,14 +1,12 @@
-import { callerScope, isKnownQueue, knownCallers, knownQueues } from '@batonjs/operator';
+import { callerScope, isKnownQueue, knownCallers, knownQueues, mostCallers } from '@batonjs/operator';
 import {
-  doubtfulWords,
   listTasks,
-  mostCallers,
   printPlace,
   type RowList,
   readPages,
   readSearch,
   rowTests,
-  searchExample,
+  searchProblem,
   type TaskRow,
   type TaskSearch,
   taskRows,
@@ -45,9 +43,8 @@ export interface Page extends Pick<RowList<Shown>, 'tasks' | 'searched'> {
 
 /** What the words and the flags of a command say together. Words count before flags. */
 export function searchOf(typed: string, { label = [], text, ...flags }: ListFlags): TaskSearch {
-  const [doubtful] = doubtfulWords(typed);
-  if (doubtful !== undefined)
-    throw usage(`${doubtful} is no filter: they are ${searchExample}`, 'Quotes around it make it a word');
+  const problem = searchProblem(typed);
+  if (problem) throw usage(problem, 'Quotes around it make it a word');
   const { labels = [], code = flags.code, skill = flags.skill, ...search } = readSearch(typed);
   const words = [text, search.text].filter(Boolean).join(' ');
   return { ...search, code, skill, labels: [...label, ...labels], text: words };
@@ -60,7 +57,7 @@ export const ofAgent = (
   isForPerson: boolean,
 ): Promise<Page> => {
   const { contextId, state, since, pageSize, pageToken: after } = context.options;
-  if (Object.keys(others).length > 0)
+  if (Object.keys(others).length > 0 || context.options.allCallers)
     throw usage('No agent says whose tasks are, what they took or cost, or what they lack', 'Give --store');
   return context.call(async (agent, signal) => {
     const list = (pageToken: string | undefined) => {
@@ -92,8 +89,11 @@ export const ofStore = (context: RunContext<ListFlags>, search: TaskSearch): Pro
       (await rowsOf(scope, page)).map((row, index) => {
         const { head, fact } = page.tasks[index]!;
         const said = fact?.fact.type === 'status-changed' ? fact.fact.status.message : undefined;
-        const message = textOf(said) === '' ? undefined : said;
-        const status = { state: row.state, timestamp: head.statusAt, message };
+        const status = {
+          state: row.state,
+          timestamp: head.statusAt,
+          message: textOf(said) ? said : undefined,
+        };
         const caller = callers.length > 1 ? callers.find((one) => one.scope === scope)?.label : undefined;
         return { ...row, status, caller, facts: head.version };
       });
@@ -108,14 +108,13 @@ export const ofStore = (context: RunContext<ListFlags>, search: TaskSearch): Pro
     // What an index found stands beside what was found without it: both go on where the index does.
     const tasks = searchesTexts ? found.tasks : found.tasks.slice(0, limit);
     const last = tasks.length < found.tasks.length ? tasks.at(-1) : undefined;
-    const nextPageToken = last
-      ? printPlace({ statusAt: last.status.timestamp, taskId: last.id })
-      : found.next;
+    const end = last && printPlace({ statusAt: last.status.timestamp, taskId: last.id });
     const isNarrowed = [...Object.values(query), ...Object.values(search)].some((one) => one?.length);
     const isEmpty = total === 0 && !isNarrowed;
     const others = isEmpty && !(await isKnownQueue(store, agent)) ? await knownQueues(store) : undefined;
     if (isEmpty) context.output.note(reasonForNone(others, agent, callers));
-    return { tasks, nextPageToken, totalSize: total, searched, waiting, agents: others?.queues };
+    const more = { totalSize: total, searched, waiting, agents: others?.queues };
+    return { tasks, nextPageToken: end ?? found.next, ...more };
   });
 
 /** Whose tasks are listed: by the words and flags of the command. */

@@ -1,4 +1,4 @@
-import { mostCallers } from '@batonjs/operator/search';
+import { mostCallers } from '@batonjs/operator';
 import { scheduleLabel } from '@batonjs/server/internals';
 import { schedulesIn } from '@batonjs/server/schedules';
 import type { AgentStore } from '../agents/inspected.ts';

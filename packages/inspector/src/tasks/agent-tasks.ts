@@ -1,6 +1,6 @@
 import type { AgentClient } from '@batonjs/client';
 import { lookedAt, readPages, shortText, titleOf } from '@batonjs/operator/search';
-import type { Message, Task } from '@batonjs/protocol';
+import type { Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { textOf } from '@batonjs/protocol/parts';
 import type { AgentLink } from '../agents/inspected.ts';
@@ -32,7 +32,7 @@ export function agentTasks(link: AgentLink, seen: () => readonly TaskRow[]): Tas
     everyMs: 2_000,
     async list(filter, after) {
       const { contextId: _, status: __, statusTimestampAfter: ___, ...ofExtensions } = requestOf(filter);
-      const isPlain = Object.keys(ofExtensions).length === 0;
+      const isPlain = Object.values(ofExtensions).every((asked) => asked === undefined);
       try {
         return await listed(
           (client) => read(client, filter, after),
@@ -63,26 +63,14 @@ export function agentTasks(link: AgentLink, seen: () => readonly TaskRow[]): Tas
 }
 
 /** How agents without an operation refuse it. Those of A2A 0.3 have no list on most bindings. */
-const unlistable: ReadonlySet<string> = new Set([
-  'METHOD_NOT_FOUND',
-  'UNSUPPORTED_OPERATION',
-  'METHOD_NOT_ALLOWED',
-]);
+const unlistable = new Set<string>(['METHOD_NOT_FOUND', 'UNSUPPORTED_OPERATION', 'METHOD_NOT_ALLOWED']);
 
 async function read(client: AgentClient, filter: TaskFilter, after: string | undefined): Promise<TaskList> {
   const request = requestOf(filter);
   const page = async (pageToken: string | undefined) => {
-    const {
-      tasks = [],
-      totalSize,
-      nextPageToken,
-    } = await client.listTasks({
-      pageSize,
-      historyLength: fewMessages,
-      ...(pageToken && { pageToken }),
-      ...request,
-    });
-    return { tasks: tasks.map((task) => rowOf(task, fewMessages)), total: totalSize, next: nextPageToken };
+    const asked = { pageSize, historyLength: fewMessages, ...(pageToken && { pageToken }), ...request };
+    const { tasks, totalSize: total, nextPageToken: next } = await client.listTasks(asked);
+    return { tasks: (tasks ?? []).map((task) => rowOf(task, fewMessages)), total, next };
   };
   return { ...(await readPages(page, lookedAt(filter), after, pageSize)), source: 'polled' };
 }
@@ -91,22 +79,11 @@ async function read(client: AgentClient, filter: TaskFilter, after: string | und
 const fewMessages = 4;
 
 /** The row of a task that an agent showed, with at most so many of its messages. */
-export const rowOf = (
-  { id, contextId = '', status, history = [] }: Task,
-  most = Number.POSITIVE_INFINITY,
-): TaskRow => ({
-  id,
-  contextId,
-  state: status.state,
-  ...titleIn(history, most),
-  ...(status.timestamp && { statusAt: status.timestamp }),
-  ...(status.message && { text: shortText(textOf(status.message)) }),
-});
-
-/** The first message is known where fewer were shown than asked for, or where the client said it. */
-function titleIn(history: readonly Message[], most: number): { readonly title?: string } {
+export function rowOf({ id, contextId = '', status, history = [] }: Task, most = Infinity): TaskRow {
+  const { state, timestamp: statusAt, message } = status;
   const [first] = history;
-  const isFirst = history.length < most || history.length === 1;
-  const title = isFirst && first?.role === 'ROLE_USER' ? titleOf(first) : undefined;
-  return title === undefined ? {} : { title };
+  // The first message is known where fewer were shown than asked for, or where the client said it.
+  const isFirst = first?.role === 'ROLE_USER' && (history.length < most || history.length === 1);
+  const title = isFirst ? titleOf(first) : undefined;
+  return { id, contextId, state, statusAt, title, text: message && shortText(textOf(message)) };
 }

@@ -16,11 +16,7 @@ export function readFilter(query: URLSearchParams): TaskFilter {
   const [maxAgeMs, scope] = [readNumber(query, 'maxAgeMs'), readNumber(query, 'scope')];
   const rest = { state, contextId: query.get('contextId'), unserved: query.get('unserved') === 'true' };
   const given = Object.entries({ ...search, ...rest }).filter(([, value]) => value);
-  return {
-    ...Object.fromEntries(given),
-    ...(maxAgeMs !== undefined && { maxAgeMs }),
-    ...(scope !== undefined && { scope }),
-  };
+  return { ...Object.fromEntries(given), maxAgeMs, scope };
 }
 
 /** Whether a row has what a filter says, for lists that neither agents nor stores make. */
@@ -60,25 +56,22 @@ export function filterFor(
   return scope < 0 ? undefined : { ...others, scope };
 }
 
-/** What agents and stores call alike. */
-const common = ({ contextId, labels, skill, code }: TaskFilter) => ({
-  ...(contextId && { contextId }),
-  ...(labels && { labels: [...labels] }),
-  ...(skill && { skill }),
-  ...(code && { code }),
+const since = (maxAgeMs: number | undefined) =>
+  maxAgeMs ? new Date(Date.now() - maxAgeMs).toISOString() : undefined;
+
+const alike = ({ contextId, labels, skill, code }: TaskFilter) => ({
+  ...{ contextId, skill, code },
+  labels: labels && [...labels],
 });
-const since = (maxAgeMs: number) => new Date(Date.now() - maxAgeMs).toISOString();
 
 /** What an agent is asked for: all that it can filter by. */
 export const requestOf = ({ state, maxAgeMs, ...filter }: TaskFilter): Partial<ListTasksRequest> => ({
-  ...common(filter),
-  ...(state && { status: state }),
-  ...(maxAgeMs && { statusTimestampAfter: since(maxAgeMs) }),
+  ...alike(filter),
+  ...{ status: state || undefined, statusTimestampAfter: since(maxAgeMs) },
 });
 
 /** What a store is asked for: all that it can filter by, but a text. */
 export const queryOf = ({ state, maxAgeMs, ...filter }: TaskFilter): Partial<TaskQuery> => ({
-  ...common(filter),
-  ...(state && { state }),
-  ...(maxAgeMs && { statusSince: since(maxAgeMs) }),
+  ...alike(filter),
+  ...{ state: state || undefined, statusSince: since(maxAgeMs) },
 });

@@ -1,5 +1,4 @@
-import { versionsOf } from '@batonjs/operator';
-import { mostCallers } from '@batonjs/operator/search';
+import { mostCallers, versionsOf } from '@batonjs/operator';
 import { peersOf, runsSince, together } from '@batonjs/server/internals';
 import type { Scope, TaskQuery } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';

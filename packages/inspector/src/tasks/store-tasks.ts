@@ -1,11 +1,5 @@
-import {
-  listTasks,
-  loadListed,
-  mostCallers,
-  newestFirst,
-  taskRows,
-  together,
-} from '@batonjs/operator/search';
+import { mostCallers } from '@batonjs/operator';
+import { listTasks, loadListed, taskRows, together } from '@batonjs/operator/search';
 import type { Scope, TaskPage } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
 import { type StateCounts, states, type TaskFilter, type TaskRow } from '../api/task.ts';
@@ -51,7 +45,7 @@ export function storeTasks(store: AgentStore): TaskSource {
     const { scope } = scopeAt(index);
     const ids = [...(await unservedIn(scope)).keys()];
     const listed = await Promise.all(ids.map((taskId) => loadListed(tasks, scope, taskId)));
-    const rows = (await toRows(index, { tasks: listed.flat() })).filter(isIn(filter)).sort(newestFirst);
+    const rows = (await toRows(index, { tasks: listed.flat() })).filter(isIn(filter));
     return { tasks: rows, total: rows.length };
   };
   return {

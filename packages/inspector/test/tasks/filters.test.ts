@@ -8,15 +8,15 @@ const read = (query: string) => readFilter(new URLSearchParams(query));
 
 describe('the filter in a query', () => {
   it('has what its search says, and whatever else there is', () => {
-    expect(read('q=label:vip -label:old took:>5s cost:>1 code:c skill:s caller:ada tea')).toStrictEqual({
+    expect(read('q=label:vip -label:old took:>5s cost:>1 code:c skill:s caller:ada tea')).toEqual({
       ...{ labels: ['vip'], notLabels: ['old'], took: '>5s', cost: '>1' },
       ...{ code: 'c', skill: 's', caller: 'ada', text: 'tea' },
     });
-    expect(read('unserved=true')).toStrictEqual({ unserved: true });
-    for (const unserved of ['', 'false', 'yes']) expect(read(`unserved=${unserved}`)).toStrictEqual({});
-    expect(read('state=&contextId=&q=&maxAgeMs=&scope=')).toStrictEqual({});
+    expect(read('unserved=true')).toEqual({ unserved: true });
+    for (const unserved of ['', 'false', 'yes']) expect(read(`unserved=${unserved}`)).toEqual({});
+    expect(read('state=&contextId=&q=&maxAgeMs=&scope=')).toEqual({});
     const rest = { state: 'TASK_STATE_FAILED', contextId: 'c', text: 't', maxAgeMs: 0, scope: 2 };
-    expect(read('state=TASK_STATE_FAILED&contextId=c&q=t&maxAgeMs=0&scope=2')).toStrictEqual(rest);
+    expect(read('state=TASK_STATE_FAILED&contextId=c&q=t&maxAgeMs=0&scope=2')).toEqual(rest);
     expect(read(`maxAgeMs=${'1'.repeat(15)}`)).toMatchObject({ maxAgeMs: Number('1'.repeat(15)) });
   });
 
@@ -60,9 +60,9 @@ const times = { statusTimestampAfter: expect.stringMatching(/Z$/), statusSince: 
 it('an agent and a store are asked for what they can filter by', () => {
   const { statusTimestampAfter, statusSince } = times;
   const both = { contextId: 'c', labels: ['vip'], skill: 's', code: 'k' };
-  expect(requestOf(filter)).toStrictEqual({ status: 'TASK_STATE_WORKING', ...both, statusTimestampAfter });
-  expect(queryOf(filter)).toStrictEqual({ state: 'TASK_STATE_WORKING', ...both, statusSince });
-  expect([requestOf({ scope: 1 }), queryOf({ scope: 1 })]).toStrictEqual([{}, {}]);
+  expect(requestOf(filter)).toEqual({ status: 'TASK_STATE_WORKING', ...both, statusTimestampAfter });
+  expect(queryOf(filter)).toEqual({ state: 'TASK_STATE_WORKING', ...both, statusSince });
+  expect([requestOf({ scope: 1 }), queryOf({ scope: 1 })]).toEqual([{}, {}]);
 });
 
 describe('a row', () => {
@@ -98,7 +98,7 @@ describe('a row', () => {
 
 it('what neither an agent nor a store knows is asked of no one', () => {
   const looked: TaskFilter = { notLabels: ['a'], took: '>5s', cost: '>1', text: 't' };
-  expect([requestOf(looked), queryOf(looked)]).toStrictEqual([{}, {}]);
+  expect([requestOf(looked), queryOf(looked)]).toEqual([{}, {}]);
 });
 
 it('what stands in the box of a search counts before what is chosen beside it', () => {
@@ -132,8 +132,8 @@ it('the filters that the last word of a search may mean are offered', () => {
 
 it('a filter by caller becomes the scope of that caller, if the store has it', () => {
   const store = { scopes: [{ label: 'ada' }, { label: 'bob' }] } as never;
-  expect(filterFor({ store }, { caller: 'ada', text: 't', scope: 0 })).toStrictEqual({ text: 't', scope: 0 });
-  expect(filterFor({ store }, { caller: 'bob' })).toStrictEqual({ scope: 1 });
+  expect(filterFor({ store }, { caller: 'ada', text: 't', scope: 0 })).toEqual({ text: 't', scope: 0 });
+  expect(filterFor({ store }, { caller: 'bob' })).toEqual({ scope: 1 });
   expect(filterFor({ store }, { caller: 'eve' })).toBeUndefined();
   expect(filterFor({ store: undefined }, { caller: 'ada' })).toBeUndefined();
   const others: TaskFilter = { text: 't' };

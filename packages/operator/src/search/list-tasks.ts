@@ -33,14 +33,11 @@ export function readPlace(text: string | undefined): Place | undefined {
 
 type Listed = Pick<TaskRow, 'id' | 'statusAt'>;
 
-/** The order of a list. */
-export const newestFirst = (
-  { statusAt: one = '', id }: Listed,
-  { statusAt: other = '', ...two }: Listed,
-): number => (one < other || (one === other && id < two.id) ? 1 : -1);
+const placeOf = ({ id: taskId, statusAt = '' }: Listed): Place => ({ statusAt, taskId });
 
-/** Of how many callers tasks are listed at once: those that are known longest. */
-export const mostCallers = 200;
+/** The order of a list. */
+export const newestFirst = (one: Listed, other: Listed): number =>
+  isBefore(placeOf(one), placeOf(other)) ? -1 : 1;
 
 /** How many tasks are looked through for a text before the reader has to ask for more. */
 const searchedAtOnce = 2_000;
@@ -59,13 +56,12 @@ export async function readPages<Row>(
     const { tasks, total: of, next } = await read(place);
     found.push(...(isFound ? tasks.filter(isFound) : tasks));
     searched += tasks.length;
-    place = next;
-    if (isFound && next && found.length < enough && searched < most) continue;
-    const count = of === undefined ? {} : { of };
+    place = next || undefined;
+    if (isFound && place && found.length < enough && searched < most) continue;
     return {
       tasks: found,
-      ...(isFound ? { searched: { tasks: searched, ...count } } : of !== undefined && { total: of }),
-      ...(next && { next }),
+      next: place,
+      ...(isFound ? { searched: { tasks: searched, of } } : { total: of }),
     };
   }
 }
@@ -75,7 +71,7 @@ export function together<Row extends Listed>(lists: readonly RowList<Row>[]): Ro
   const places = lists.flatMap(({ next }) => readPlace(next) ?? []);
   const [end] = places.sort((one, other) => (isBefore(one, other) ? -1 : 1));
   const rows = lists.flatMap(({ tasks }) => tasks).sort(newestFirst);
-  const tasks = end ? rows.filter(({ id, statusAt = '' }) => !isBefore(end, { statusAt, taskId: id })) : rows;
+  const tasks = end ? rows.filter((row) => !isBefore(end, placeOf(row))) : rows;
   const sum = (numbers: readonly (number | undefined)[]) =>
     numbers.reduce<number>((all, one = 0) => all + one, 0);
   const searched = lists.flatMap((list) => list.searched ?? []);
@@ -93,6 +89,8 @@ export function together<Row extends Listed>(lists: readonly RowList<Row>[]): Ro
 const isBefore = (one: Place, other: Place): boolean =>
   one.statusAt > other.statusAt || (one.statusAt === other.statusAt && one.taskId > other.taskId);
 
+type Searched = { readonly search: TaskSearch; readonly after?: string | undefined };
+
 /**
  * Lists the tasks of several callers as one list, the newest first: those that a store finds by `query`, as far as the
  * rest of the search finds them. `after` is the `next` of the page before. Throws `INVALID_PARAMS` for another one.
@@ -100,11 +98,7 @@ const isBefore = (one: Place, other: Place): boolean =>
 export async function listTasks<Row extends TaskRow>(
   store: TaskStore,
   scopes: readonly Scope[],
-  {
-    search,
-    after,
-    ...query
-  }: Omit<TaskQuery, 'text' | 'after'> & { search: TaskSearch; after?: string | undefined },
+  { search, after, ...query }: Omit<TaskQuery, keyof Searched | 'text'> & Searched,
   toRows: (scope: Scope, page: Pick<TaskPage, 'tasks'>) => Promise<readonly Row[]>,
 ): Promise<RowList<Row>> {
   const limit = Math.max(Math.min(query.limit, 25), Math.ceil(query.limit / scopes.length));
@@ -130,18 +124,14 @@ export async function listTasks<Row extends TaskRow>(
       const fitting = known.filter((task) => isListed(task, listSearch({ ...query, limit })));
       for (const row of await toRows(scope, { tasks: fitting })) if (isRight(row)) found.set(row.id, row);
     }
-    return { tasks: [...found.values()].sort(newestFirst), ...(next && { next }), searchesTexts: true };
+    return { tasks: [...found.values()].sort(newestFirst), next, searchesTexts: true };
   };
   const lists = await Promise.all(scopes.map(listOf));
   return lists.length === 1 ? lists[0]! : together(lists);
 }
 
 /** A task as a page would have it; nothing if there is none any more. */
-export async function loadListed(
-  store: TaskStore,
-  scope: Scope,
-  taskId: string,
-): Promise<readonly ListedTask[]> {
+export async function loadListed(store: TaskStore, scope: Scope, taskId: string): Promise<ListedTask[]> {
   const log = await store.load(scope, taskId);
   if (!log) return [];
   const fact = log.facts.find(({ version }) => version === log.head.statusVersion);

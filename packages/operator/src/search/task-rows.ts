@@ -57,23 +57,12 @@ export function taskRows(store: Pick<TaskStore, 'readFacts'>) {
   };
 }
 
-export function toRow({ taskId, head, fact }: ListedTask): TaskRow {
-  const status = fact?.fact.type === 'status-changed' ? fact.fact.status : undefined;
-  return {
-    id: taskId,
-    contextId: head.contextId,
-    state: head.state ?? 'TASK_STATE_UNSPECIFIED',
-    statusAt: head.statusAt,
-    version: head.version,
-    turn: head.turn,
-    attempt: head.attempt,
-    ...readLabels(head.labels),
-    ...(head.dueAt !== undefined && { dueAt: head.dueAt }),
-    ...(head.code !== undefined && { code: head.code }),
-    ...(head.costs && { costs: head.costs }),
-    ...(head.skills && { skills: head.skills }),
-    ...(status?.message && { text: shortText(textOf(status.message)) }),
-  };
+export function toRow({ taskId: id, head, fact }: ListedTask): TaskRow {
+  const { contextId, state = 'TASK_STATE_UNSPECIFIED', statusAt, version, turn, attempt } = head;
+  const { dueAt, code, costs, skills, labels } = head;
+  const said = fact?.fact.type === 'status-changed' ? fact.fact.status.message : undefined;
+  const more = { ...{ dueAt, code, costs, skills }, text: said && shortText(textOf(said)) };
+  return { id, contextId, state, statusAt, version, turn, attempt, ...more, ...readLabels(labels) };
 }
 
 /** What an agent threw, or made last, stands at most so many facts before the status that ends the task. */
@@ -95,23 +84,22 @@ const withLast = (store: Pick<TaskStore, 'readFacts'>) =>
     },
   );
 
-/** What the first fact of a task says of it. It never changes. */
-export type Brief = Pick<TaskRow, 'title' | 'startedAt'>;
-
-/** How many tasks are remembered: those of the pages that are looked at. */
-const most = 20_000;
+/** Of how many tasks it is remembered what they are about, and what else is added: those of the pages that are looked at. */
+const most = { briefs: 20_000, added: 5_000 };
 
 /** Adds to rows what their tasks are about. One whose log cannot be read stays as it is. */
 export function briefs(store: Pick<TaskStore, 'readFacts'>) {
   const read = remembered(
-    most,
+    most.briefs,
     ({ scope, id }: { readonly scope: Scope; readonly id: string }) => `${scope} ${id}`,
-    async ({ scope, id }): Promise<Brief | undefined> => {
+    async ({ scope, id }): Promise<Pick<TaskRow, 'title' | 'startedAt'> | undefined> => {
       const [first] = await store.readFacts(scope, id, 0, 1);
       if (!first) return undefined;
       const { fact } = first;
-      const title = fact.type === 'message-received' ? titleOf(fact.message) : undefined;
-      return { startedAt: fact.at, ...(title !== undefined && { title }) };
+      return {
+        startedAt: fact.at,
+        ...(fact.type === 'message-received' && { title: titleOf(fact.message) }),
+      };
     },
   );
   return async (scope: Scope, rows: readonly TaskRow[]): Promise<TaskRow[]> => {
@@ -120,8 +108,6 @@ export function briefs(store: Pick<TaskStore, 'readFacts'>) {
   };
 }
 
-/** How many tasks with something to add are remembered. */
-const mostAdded = 5_000;
 /** A row, and where its status stands in the log. */
 interface Placed {
   readonly scope: Scope;
@@ -132,7 +118,7 @@ interface Placed {
 /** Adds to the rows of a page that want it what `read` finds in their logs. */
 function adding(wants: (row: TaskRow) => boolean, read: (placed: Placed) => Promise<Partial<TaskRow>>) {
   const keyOf = ({ scope, row: { id, version = 0 } }: Placed) => `${scope} ${id} ${version}`;
-  const readAll = remembered(mostAdded, keyOf, read);
+  const readAll = remembered(most.added, keyOf, read);
   return async (scope: Scope, rows: readonly TaskRow[], { tasks }: Pick<TaskPage, 'tasks'>) => {
     const placed = rows.flatMap((row, index): Placed[] =>
       wants(row) ? [{ scope, row, statusVersion: tasks[index]?.head.statusVersion ?? 0 }] : [],
@@ -173,6 +159,7 @@ function remembered<Log, Value>(
     return values;
   };
 }
+
 /** How many facts are read: those just before the question, where an agent makes links, and those after it. */
 const facts = { before: 20, after: 80 };
 

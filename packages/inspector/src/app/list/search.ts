@@ -13,21 +13,27 @@ export function filterOf(query: URLSearchParams): ListQuery {
     query.get(name) && !read[name] ? searchWord(`${name}:`, query.get(name)!) : '',
   );
   const q = [typed, ...chosen].filter(Boolean).join(' ');
+  const isUnserved = state === 'unserved';
   return {
-    ...(scope && { scope: Number(scope) }),
-    ...(q && { q }),
-    ...(state === 'unserved' && { unserved: true }),
-    ...(state &&
-      state !== 'unserved' && {
-        state: `TASK_STATE_${state.toUpperCase().replaceAll('-', '_')}` as ListedState,
-      }),
-    ...(Number(age) > 0 && { maxAgeMs: Number(age) }),
-    ...(contextId && { contextId }),
+    scope: scope ? Number(scope) : undefined,
+    q: q || undefined,
+    unserved: isUnserved || undefined,
+    state:
+      state && !isUnserved
+        ? (`TASK_STATE_${state.toUpperCase().replaceAll('-', '_')}` as ListedState)
+        : undefined,
+    maxAgeMs: Number(age) || undefined,
+    contextId: contextId || undefined,
   };
 }
 
 /** What rows have of what may follow the name of a filter. */
-const known = { label: 'labels', code: 'code', skill: 'skills', caller: 'caller' } as const;
+const known: Readonly<Record<string, 'labels' | 'code' | 'skills' | 'caller'>> = {
+  label: 'labels',
+  code: 'code',
+  skill: 'skills',
+  caller: 'caller',
+};
 const mostOffered = 8;
 /** The word that is being typed, perhaps in quotes. */
 export const lastWord = /(?<!\S)(-?[a-z]+:)?("[^"]*|[^\s"]*)$/;
@@ -35,7 +41,7 @@ export const lastWord = /(?<!\S)(-?[a-z]+:)?("[^"]*|[^\s"]*)$/;
 /** The filters that may be meant by the last word of a search. */
 export function offersFor(text: string, rows: readonly Partial<TaskRow>[]): readonly string[] {
   const [last = '', name = ''] = lastWord.exec(text) ?? [];
-  const member = known[name.replace(/^-|:$/g, '') as keyof typeof known];
+  const member = known[name.replace(/^-|:$/g, '')];
   const values = member ? rows.flatMap((row) => row[member] ?? []) : [];
   const words = name ? values.map((value) => searchWord(name, value)) : searchExample.match(/-?\w+:(?=\S)/g)!;
   const plain = (word: string) => word.replaceAll('"', '');

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { type ListQuery, type StateCounts, states, type TaskRow, type Unserved } from '../../api/task.ts';
 import { changeQuery } from '../data/route.ts';
 import { Icon } from '../parts/bits.tsx';
@@ -106,10 +106,18 @@ export function SearchBox({ typed, what, rows = [] }: SearchBoxProps) {
   const [chosen, choose] = useState<number>();
   // A word that is half typed finds nothing: what may be meant is in the rows from before.
   const [before, setBefore] = useState(rows);
-  useEffect(() => setText(typed), [typed]);
+  // What was sent comes back in the address later, when another letter may have been typed.
+  const sent = useRef(typed);
+  useEffect(() => {
+    if (typed !== sent.current) setText(typed);
+    sent.current = typed;
+  }, [typed]);
   useEffect(() => {
     if (text.trim() === typed) return;
-    const timer = setTimeout(() => changeQuery({ q: text.trim() }), searchAfterMs);
+    const timer = setTimeout(() => {
+      sent.current = text.trim();
+      changeQuery({ q: sent.current });
+    }, searchAfterMs);
     return () => clearTimeout(timer);
   }, [text, typed]);
   const offers = chosen === undefined || what ? [] : offersFor(text, before);
@@ -122,7 +130,8 @@ export function SearchBox({ typed, what, rows = [] }: SearchBoxProps) {
   // Not a click: the box would lose the focus first.
   const pick = (event: MouseEvent) => {
     event.preventDefault();
-    if (event.target !== event.currentTarget) take((event.target as Element).textContent);
+    const { target, currentTarget } = event;
+    if (target instanceof HTMLElement && target !== currentTarget) take(target.textContent);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -18,7 +18,6 @@ interface AgentList {
   next: string | undefined;
   total: number | undefined;
   source: TaskList['source'];
-  searchesTexts: boolean;
   searched: TaskList['searched'];
   /** How many tasks the further pages looked through. */
   older: number;
@@ -123,7 +122,7 @@ class TaskLists {
   }
 
   /** Takes the first page, which was read again. Rows that it has no more stay where further pages were read. */
-  #begin(agent: string, { tasks, next, total, source, searchesTexts, searched }: TaskList): void {
+  #begin(agent: string, { tasks, next, total, source, searched }: TaskList): void {
     const before = this.#lists.get(agent);
     const ids = new Set(tasks.map(({ id }) => id));
     const isWhole = next === undefined;
@@ -138,7 +137,6 @@ class TaskLists {
       next: before && !isWhole ? before.next : next,
       total,
       source,
-      searchesTexts: searchesTexts ?? false,
       searched,
       older: isWhole ? 0 : (before?.older ?? 0),
     });

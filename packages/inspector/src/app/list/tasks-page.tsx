@@ -1,4 +1,4 @@
-import { doubtfulWords, readSearch, searchExample } from '@batonjs/operator/search';
+import { readSearch, searchProblem } from '@batonjs/operator/search';
 import { useEffect, useState } from 'preact/hooks';
 import type { ListQuery } from '../../api/task.ts';
 import { changeQuery, hrefOf, rememberList, taskHref } from '../data/route.ts';
@@ -64,10 +64,8 @@ export function TasksPage({ agent, query }: TasksPageProps) {
   const { contextId: context } = filter;
   const callers = [...new Set(useSession().agents.flatMap(({ scopes }) => scopes))].sort();
   const typed = query.get('q') ?? '';
-  const doubtful = doubtfulWords(typed);
-  const isFiltered = ['q', 'state', 'age', 'context', 'agent', 'caller', 'code'].some((name) =>
-    query.get(name),
-  );
+  const problem = searchProblem(typed);
+  const isFiltered = [...query].some(([name, value]) => value && name !== 'scope');
   useEffect(rememberList);
   return (
     <div class="tasks-page">
@@ -95,9 +93,9 @@ export function TasksPage({ agent, query }: TasksPageProps) {
           {countOf(list)}
         </span>
       </div>
-      {doubtful.length > 0 && (
+      {problem && (
         <p class="muted" role="status">
-          {doubtful.join(' ')} is searched as a word. Filters are {searchExample}
+          Searched as a word: {problem}
         </p>
       )}
       {list.searched && <Searched searched={list.searched} filter={filter} onOlder={list.more} />}
