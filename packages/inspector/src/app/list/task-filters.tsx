@@ -91,21 +91,9 @@ export const HideScheduled = ({ typed }: { readonly typed: string }) => (
   </label>
 );
 
-interface SearchBoxProps {
-  readonly typed: string;
-  /** What else is searched than tasks. */
-  readonly what?: string;
-  /** Of tasks, whose labels, codes, skills and callers are offered. */
-  readonly rows?: readonly Partial<TaskRow>[];
-}
-
-/** Searches by words; of tasks also by filters, which it offers while they are typed. */
-export function SearchBox({ typed, what, rows = [] }: SearchBoxProps) {
+/** The text of a box, which stands in the address a moment after it was typed. */
+function useTyped(typed: string) {
   const [text, setText] = useState(typed);
-  /** -1: none of the offers is chosen; undefined: there are none. */
-  const [chosen, choose] = useState<number>();
-  // A word that is half typed finds nothing: what may be meant is in the rows from before.
-  const [before, setBefore] = useState(rows);
   // What was sent comes back in the address later, when another letter may have been typed.
   const sent = useRef(typed);
   useEffect(() => {
@@ -120,6 +108,24 @@ export function SearchBox({ typed, what, rows = [] }: SearchBoxProps) {
     }, searchAfterMs);
     return () => clearTimeout(timer);
   }, [text, typed]);
+  return [text, setText] as const;
+}
+
+interface SearchBoxProps {
+  readonly typed: string;
+  /** What else is searched than tasks. */
+  readonly what?: string;
+  /** Of tasks, whose labels, codes, skills and callers are offered. */
+  readonly rows?: readonly Partial<TaskRow>[];
+}
+
+/** Searches by words; of tasks also by filters, which it offers while they are typed. */
+export function SearchBox({ typed, what, rows = [] }: SearchBoxProps) {
+  const [text, setText] = useTyped(typed);
+  /** -1: none of the offers is chosen; undefined: there are none. */
+  const [chosen, choose] = useState<number>();
+  // A word that is half typed finds nothing: what may be meant is in the rows from before.
+  const [before, setBefore] = useState(rows);
   const offers = chosen === undefined || what ? [] : offersFor(text, before);
   const offered = offers[chosen ?? -1];
   const change = (text: string) => {
