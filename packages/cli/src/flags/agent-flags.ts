@@ -50,6 +50,7 @@ export const unsettable: ReadonlySet<string> = new Set([
   'force',
   // Which tasks are changed must not depend on it either.
   'all',
+  'allCallers',
   'yes',
   'resume',
   'from',
