@@ -28,7 +28,7 @@ export interface Running {
   over: Promise<void>;
 }
 
-interface StartOptions extends Begin {
+export interface StartOptions extends Begin {
   readonly since: number;
   readonly isAlone?: boolean;
   readonly requestId?: string | undefined;
