@@ -42,7 +42,8 @@ export function activityOf(
       if (isRefused) remember(refusals, refusal, now, most.own);
       const cut = (_: string, value: unknown) =>
         typeof value === 'string' ? value.slice(0, 500).toWellFormed() : value;
-      const kept = JSON.parse(hide(JSON.stringify(record, cut)));
+      // A secret that is cut would not be found.
+      const kept = JSON.parse(hide(JSON.stringify(record)), cut);
       if (!store) own = [kept, ...own].slice(0, most.own);
       // Stores list records by name: the newest has the lowest.
       last = Math.min(last - 1, Number.MAX_SAFE_INTEGER - now);

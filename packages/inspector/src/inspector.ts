@@ -115,8 +115,8 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
       throw new RequestError(401, token ? 'The token is missing or wrong' : 'You may not use the inspector');
     if (!own && (request.method !== 'GET' || pathname.endsWith('/wire')))
       throw new RequestError(403, 'A link shows agents and tasks: it does not act, and shows no requests');
-    if (!own) {
-      // A feed is long: it ends with its link.
+    // A feed is long: it ends with its link. Of who has left already, no end is told.
+    if (!own && !response.destroyed) {
       const look = () => links.viewerOf(cookie).catch(() => response.destroy());
       const timer = setInterval(() => void look(), lookEveryMs);
       response.on('close', () => clearInterval(timer));

@@ -4,6 +4,7 @@ import { sqliteStore } from '@batonjs/store-sqlite';
 import express from 'express';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
+import { change } from '../../../test/kit/faulty-store.ts';
 import { listen } from '../../../test/kit/listen.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import type { ActionRecord, LookLinks } from '../src/api/agent.ts';
@@ -225,6 +226,34 @@ describe.each(Object.entries(ways))('a link of an inspector with %s', (way, [opt
       };
       await expect(toEnd()).rejects.toThrow();
     });
+  });
+
+  it('is looked after no more for a browser that left before the store knew it', async () => {
+    const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let isSlow = false;
+    const store = change(stored(), {
+      getRecord: (get) => async (name) => {
+        if (isSlow) asked.resolve();
+        if (isSlow) await answer.promise;
+        return get(name);
+      },
+    });
+    const { make, open, url } = await served({ ...options, store }, authorization);
+    const cookie = (await open(await make())).cookie!.split(';')[0]!;
+    isSlow = true;
+    const leaving = new AbortController();
+    const feed = fetch(`${url}/ops/api/feed`, { headers: { cookie }, signal: leaving.signal });
+    await asked.promise;
+    leaving.abort();
+    await expect(feed).rejects.toThrow();
+    // The end of the connection comes to the inspector before another request is answered.
+    await fetch(`${url}/ops/`);
+    const timers = vi.spyOn(globalThis, 'setInterval');
+    onTestFinished(() => timers.mockRestore());
+    answer.resolve();
+    isSlow = false;
+    await open('x');
+    expect(timers).not.toHaveBeenCalled();
   });
 
   it('is one for all processes of the inspector, which exchange it once and know its end', async () => {

@@ -3,6 +3,7 @@ import { grpcClient } from '@batonjs/bindings-grpc';
 import { v03Client } from '@batonjs/bindings-v0-3';
 import { type AgentClient, type CardCache, connect } from '@batonjs/client';
 import { callerScope, knownCallers, versionsOf } from '@batonjs/operator';
+import { unlessAborted } from '@batonjs/protocol/timing';
 import type { AgentServer } from '@batonjs/server';
 import { answerRequest } from '@batonjs/server/adapter';
 import { insideOf } from '@batonjs/server/internals';
@@ -64,6 +65,8 @@ export const summaryOf = ({ id, name, link, store, server, ...about }: Inspected
 
 /** How long callers are known, in milliseconds. */
 const callersMs = 5_000;
+/** How long the pages of all agents wait for the store of one, in milliseconds. */
+export const answerMs = 2_000;
 
 export type AgentStore = ReturnType<typeof storeOf>;
 
@@ -74,7 +77,9 @@ function storeOf(tasks: TaskStore & Partial<PushConfigStore>, queue: string, { c
   let looking = Promise.resolve();
   const look = async () => {
     const known = new Set(scopes.map(({ scope }) => scope));
-    for (const caller of await knownCallers(tasks, queue).catch(() => []))
+    for (const caller of await unlessAborted(knownCallers(tasks, queue), AbortSignal.timeout(answerMs)).catch(
+      () => [],
+    ))
       if (!known.has(caller.scope)) scopes.push(caller);
   };
   return {

@@ -1,7 +1,8 @@
 import { mostCallers, versionsOf } from '@batonjs/operator';
+import { unlessAborted } from '@batonjs/protocol/timing';
 import { peersOf, runsSince, together } from '@batonjs/server/internals';
 import type { Scope, TaskQuery } from '@batonjs/store';
-import type { AgentStore } from '../agents/inspected.ts';
+import { type AgentStore, answerMs } from '../agents/inspected.ts';
 import { mostCounted, type OpenCounts, type Overview } from '../api/agent.ts';
 import type { ListedState } from '../api/task.ts';
 import type { Exhibit } from '../inspection.ts';
@@ -16,15 +17,15 @@ const counted = new WeakMap<AgentStore, { readonly at: number; readonly counts: 
 export async function overviewOf(agents: readonly Exhibit[]): Promise<Overview> {
   const stores = agents.flatMap(({ id, store }) => (store ? [{ id, store }] : []));
   const count = async ({ store }: { readonly store: AgentStore }) => {
-    const counts = await countsOf(store).catch(() => undefined);
+    const counts = await unlessAborted(countsOf(store), AbortSignal.timeout(answerMs)).catch(() => undefined);
     counted.set(store, { at: performance.now(), counts });
   };
   const known = stores.filter(({ store }) => counted.has(store));
   await Promise.all(stores.filter(({ store }) => !counted.has(store)).map(count));
   known.sort((one, other) => counted.get(one.store)!.at - counted.get(other.store)!.at);
   const until = performance.now() + refresh.ms;
-  for (const [index, one] of known.entries())
-    if (index < refresh.least || performance.now() < until) await count(one);
+  await Promise.all(known.slice(0, refresh.least).map(count));
+  for (const one of known.slice(refresh.least)) if (performance.now() < until) await count(one);
   return Object.fromEntries(
     stores.flatMap(({ id, store }) => {
       const counts = counted.get(store)?.counts;

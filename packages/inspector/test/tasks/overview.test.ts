@@ -45,3 +45,14 @@ it('of a few agents all are counted each time', async () => {
   await overviewOf(agents);
   expect(asked.toSorted()).toEqual([0, 0, 1, 1, 2, 2, 3, 3]);
 });
+
+it('a store that never answers has no counts, and holds up neither the others nor what is asked of all', async () => {
+  const never = () => new Promise<never>(() => {});
+  const { agents } = new Inspection([
+    { name: 'well', store: memoryStore() },
+    ...['a', 'b', 'c'].map((name) => ({ name, store: { ...memoryStore(), listRecords: never } })),
+    ...['d', 'e', 'f'].map((name) => ({ name, store: { ...memoryStore(), measure: never } })),
+  ]);
+  for (let n = 0; n < 2; n += 1) expect(Object.keys(await overviewOf(agents))).toEqual(['well']);
+  expect(await Promise.all(agents.map(({ store }) => store!.refresh()))).toHaveLength(7);
+});

@@ -1,4 +1,6 @@
 import { connect } from '@batonjs/client';
+import { callerScope } from '@batonjs/operator';
+import { listTasks, type RowList, type TaskRow, taskRows } from '@batonjs/operator/search';
 import { completed, createAgentServer, type Turn } from '@batonjs/server';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { expect, it } from 'vitest';
@@ -74,4 +76,40 @@ it('pages of a search by text begin where the last one ended, and only the first
     { limit: 250 },
     { limit: 250, text: 'refund', after: { statusAt: old, taskId: 'b' } },
   ]);
+});
+
+it('pages of several callers have what each page found of one below the end of another, and an id once', async () => {
+  const at = (n: number) => new Date(Date.UTC(2026, 0, n)).toISOString();
+  const [own, others] = [
+    [listed('by refund', at(1))],
+    Array.from({ length: 40 }, (_, n) => listed(`task-${n}`, at(50 - n))),
+  ];
+  const [first, id] = [others.slice(0, 25), listed('an-id', at(60))];
+  const head = { ...id.head, state: 'TASK_STATE_WORKING' };
+  const store = {
+    searchesText: async () => true,
+    load: async (scope: string, taskId: string) =>
+      scope.includes('zoe') && taskId === id.taskId ? { head, facts: [] } : undefined,
+    async list(scope: string, { text, after }: { text?: string; after?: { statusAt: string } }) {
+      const rows = scope.includes('bob') ? others : scope.includes('ada') && text === undefined ? own : [];
+      const rest = rows.filter(({ head }) => !after || head.statusAt < after.statusAt);
+      return { total: 9, tasks: rest.slice(0, first.length) };
+    },
+    readFacts: async () => [],
+  };
+  const callers = ['bob', 'ada', 'zoe'].map((caller) => ({ caller }));
+  const scopes = callers.map((caller) => callerScope('x', caller).scope);
+  const found = async (text: string) => {
+    const seen: string[] = [];
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const query = { search: { text }, limit: 25, ...(after && { after }) };
+      const page: RowList<TaskRow> = await listTasks(store as never, scopes, query, taskRows(store));
+      seen.push(...page.tasks.map(({ id }) => id));
+      after = page.next;
+    }
+    return seen;
+  };
+  const ids = others.map(({ taskId }) => taskId);
+  expect(await found('refund')).toEqual([...ids, 'by refund']);
+  expect(await found('an-id')).toEqual(['an-id', ...ids]);
 });

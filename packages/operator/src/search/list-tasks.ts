@@ -116,12 +116,16 @@ export async function listTasks<Row extends TaskRow>(
     if (!text || !(await store.searchesText?.())) return pages(Math.ceil(searchedAtOnce / scopes.length));
     const { tasks, next } = await read(after, { text });
     const isRight = lookedAt({ ...search, text: '' }) ?? (() => true);
-    // What else has the words, such as an id or an answer, is found on the page that a list begins with.
-    const newest = after === undefined ? (await pages(1)).tasks : [];
+    // What else has the words, such as an id or an answer, is found on the page that a list begins with; of several
+    // callers on each page: the rows of one may stand below the end of another's.
+    const newest = after === undefined || scopes.length > 1 ? (await pages(1)).tasks : [];
     const found = new Map([...newest, ...tasks.filter(isRight)].map((row) => [row.id, row]));
     if (found.size === 0 && !/\s/.test(text)) {
       const known = await loadListed(store, scope, text);
-      const fitting = known.filter((task) => isListed(task, listSearch({ ...query, limit })));
+      const place = readPlace(after);
+      const fitting = known
+        .filter((task) => isListed(task, listSearch({ ...query, limit })))
+        .filter(({ taskId, head: { statusAt } }) => !place || isBefore(place, { statusAt, taskId }));
       for (const row of await toRows(scope, { tasks: fitting })) if (isRight(row)) found.set(row.id, row);
     }
     return { tasks: [...found.values()].sort(newestFirst), next, searchesTexts: true };
