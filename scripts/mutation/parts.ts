@@ -155,7 +155,6 @@ export const parts: Readonly<Record<string, Part>> = {
     mutate: [...sourcesOf('telemetry'), 'packages/server-node/src/listen.ts'],
     tests: [testsOf('telemetry'), 'packages/server-node/test/probes.test.ts'],
   },
-  // Without the page, which needs a browser, and `cli.ts`, which only starts the program.
   // What ended in a day, and lists of all callers.
   fleet: {
     warm: true,
@@ -166,6 +165,28 @@ export const parts: Readonly<Record<string, Part>> = {
       'packages/operator/test/{pages,search}.test.ts',
     ],
   },
+  // The language of searches, what a row is looked at for, and the lists of the command line.
+  search: {
+    warm: true,
+    mutate: [
+      'packages/operator/src/search/{language,row-tests,task-rows}.ts',
+      'packages/cli/src/deployment/list-pages.ts',
+      'packages/inspector/src/tasks/overview.ts',
+    ],
+    tests: [
+      'packages/operator/test/{pages,search}.test.ts',
+      'packages/cli/test/search.test.ts',
+      'packages/inspector/test/tasks/*.test.ts',
+      'packages/inspector/test/agents/looking.test.ts',
+    ],
+  },
+  // Links for colleagues, and what was done.
+  links: {
+    warm: true,
+    mutate: ['packages/inspector/src/{links,activity}.ts', 'packages/inspector/src/routes/link-routes.ts'],
+    tests: ['packages/inspector/test/{activity,links}.test.ts', 'test/secrets/links.test.ts'],
+  },
+  // Without the page, which needs a browser, and `cli.ts`, which only starts the program.
   inspector: {
     warm: true,
     tests: [
