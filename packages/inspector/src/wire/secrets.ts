@@ -23,9 +23,9 @@ const plainQuery: ReadonlySet<string> = new Set(
 const secretName =
   /(password|passwd|passphrase|secret|credentials?|apikey|accesskey|privatekey|authorization|cookie|signature|(?<!page)token)$/;
 
-/** A credential that is written in a text: after its scheme, in an answer link or callback, or in the query of a URL. */
+/** A credential in a text: after its scheme, in a link or callback, in the query of a URL, or before its host. */
 const writtenSecret =
-  /(\b(?:Bearer|Basic|Digest|ApiKey)\s)\s*[\w.~+/=-]{8,}|(\/callbacks\/)[\w.~%-]{8,}|([?&][\w.~%[\]-]{1,60}=)[^\s&#"'<>()]+/gi;
+  /(\b(?:Bearer|Basic|Digest|ApiKey)\s)\s*[\w.~+/=-]{8,}|(\/callbacks\/)[\w.~%-]{8,}|([?&][\w.~%[\]-]{1,60}=)[^\s&#"'<>()]+|(:\/\/)[^\s/@"'<>]{1,500}(?=@)/gi;
 
 /** Longer bodies are not searched for secrets, and so not kept. In characters. */
 const mostSearched = 262_144;
@@ -140,7 +140,7 @@ export class Secrets {
 
   #text(text: string): string {
     if (this.#secrets.length > mostSecrets) return HIDDEN;
-    const plain = text.replace(writtenSecret, `$1$2$3${HIDDEN}`);
+    const plain = text.replace(writtenSecret, `$1$2$3$4${HIDDEN}`);
     return this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), plain);
   }
 }
