@@ -114,9 +114,9 @@ const additions: Readonly<Record<string, Addition>> = {
       'packages/server/src/operations/list-tasks.ts',
     ],
   },
-  'a filter of lists in the inspector': {
-    file: 'packages/inspector/src/api/task.ts',
-    edit: [/^export interface TaskFilter \{$/m, '$&\n  readonly shade?: string;'],
+  'a filter of lists in the search of operators': {
+    file: 'packages/operator/src/search/language.ts',
+    edit: [/^ {2}readonly labels\?: readonly string\[\];$/m, '$&\n  readonly shade?: string;'],
     name: 'shade',
     places: ['packages/inspector/src/tasks/filters.ts'],
   },
@@ -130,7 +130,7 @@ const ways: Readonly<Record<string, readonly (keyof typeof additions)[]>> = {
   'A filter of lists': [
     'a filter of lists in requests',
     'a filter of lists in stores',
-    'a filter of lists in the inspector',
+    'a filter of lists in the search of operators',
   ],
   'A filter by words': ['what every database has to search in a way of its own'],
 };

@@ -150,7 +150,10 @@ it.each([
 
 it.each([
   ['Send it to https://a.example/callbacks/WyJ0IiwxXQ.x-_1~a', 'Send it to https://a.example/callbacks/…'],
-  ['postgres://ada:secretpw@db:5432/x, http://a.example/@ada', 'postgres://…@db:5432/x, http://a.example/@ada'],
+  [
+    'postgres://ada:secretpw@db:5432/x, http://a.example/@ada',
+    'postgres://…@db:5432/x, http://a.example/@ada',
+  ],
   ['(https://a.example/f?X-Sig=abc&state=%41b#c)', '(https://a.example/f?X-Sig=…&state=…#c)'],
   ['authorization: basic abcdefgh12', 'authorization: basic …'],
   ['What now? a=b, R&D = x', 'What now? a=b, R&D = x'],
