@@ -165,19 +165,17 @@ export const parts: Readonly<Record<string, Part>> = {
       'packages/operator/test/{pages,search}.test.ts',
     ],
   },
-  // The language of searches, what a row is looked at for, and the lists of the command line.
+  // The language of searches, rows and what they are looked at for, and the counts of all agents.
   search: {
     warm: true,
     mutate: [
       'packages/operator/src/search/{language,row-tests,task-rows}.ts',
-      'packages/cli/src/deployment/list-pages.ts',
       'packages/inspector/src/tasks/overview.ts',
     ],
     tests: [
-      'packages/operator/test/{pages,search}.test.ts',
-      'packages/cli/test/search.test.ts',
+      'packages/operator/test/{last-said,pages,search}.test.ts',
       'packages/inspector/test/tasks/*.test.ts',
-      'packages/inspector/test/agents/looking.test.ts',
+      'packages/inspector/test/agents/{all-callers,looking}.test.ts',
     ],
   },
   // Links for colleagues, and what was done.

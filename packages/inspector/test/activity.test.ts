@@ -53,8 +53,8 @@ describe('activity', () => {
       await other.add(record(n + 1, { action: 'share', problem: `The oven is cold ${n}` }));
     }
     for (const activity of [one, other, later()]) {
-      const { records, searched } = await activity.search('');
-      expect([records.length, searched, records[0]!.at]).toEqual([200, 200, record(240).at]);
+      const { records, searched, isKept } = await activity.search('');
+      expect([records.length, searched, records[0]!.at, isKept]).toEqual([200, 200, record(240).at, true]);
       const found = async (text: string) => {
         const { records, searched } = await activity.search(text);
         return [searched, records.map(({ taskId }) => taskId)];

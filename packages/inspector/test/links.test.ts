@@ -191,7 +191,10 @@ describe.each(Object.entries(ways))('a link of an inspector with %s', (way, [opt
           }),
         ).toMatchObject({ status: 400 });
       for (let n = 0; n < 100; n += 1) await make('😀'.repeat(100), 30 * dayMs);
-      expect(await own('/links', { name: 'Ana', expiresMs: 1 })).toMatchObject({ status: 409 });
+      expect(await own('/links', { name: 'Ana', expiresMs: 1 })).toMatchObject({
+        status: 409,
+        json: { problem: { message: 'There are 100 links: take one back first' } },
+      });
       const takeBack = (await links())[0]!.id;
       expect((await own('/links', { takeBack })).json.links).toHaveLength(99);
       expect((await own('/links', { takeBack })).json.links).toHaveLength(99);
