@@ -161,7 +161,8 @@ export const parts: Readonly<Record<string, Part>> = {
     mutate: ['packages/server/src/log/ended/*.ts', 'packages/operator/src/search/list-tasks.ts'],
     tests: [
       'packages/server/test/log/ended-runs.test.ts',
-      'packages/inspector/test/{agents/all-callers,tasks/assignees}.test.ts',
+      'packages/inspector/test/agents/all-callers.test.ts',
+      'packages/inspector/test/tasks/{assignees,lists,text-search}.test.ts',
       'packages/operator/test/{pages,search}.test.ts',
     ],
   },

@@ -32,6 +32,8 @@ it('a store that searches texts finds tasks by all of their first message', asyn
   const ids = async (text: string) => (await tasks.list({ text })).tasks.map(({ id }) => id);
   expect(await ids('zoe refund')).toEqual([long!.id]);
   expect(await ids('invoice')).toEqual([short!.id, long!.id]);
+  expect((await tasks.list({ text: 'invoice', took: '<1h' })).tasks).toHaveLength(2);
+  expect((await tasks.list({ text: 'invoice', took: '>1h' })).tasks).toEqual([]);
   // What is no word of a first message is looked for in ids and answers.
   expect(await ids(`${`${'Please. '.repeat(40)} Refund invoice 42 for Zoë`.length} letters`)).toEqual([
     long!.id,
