@@ -85,12 +85,12 @@ if (values.database === 'postgres')
     await store.close();
   });
 else {
-  const folder = process.env.KEEP ?? (await mkdtemp(join(tmpdir(), 'baton-search-')));
+  const folder = await mkdtemp(join(tmpdir(), 'baton-search-'));
   const store = sqliteStore(join(folder, 'tasks.db'), { textSearch: true });
   try {
     await measure(store, () => 0);
   } finally {
     await store.close();
-    if (!process.env.KEEP) await rm(folder, { recursive: true });
+    await rm(folder, { recursive: true });
   }
 }
