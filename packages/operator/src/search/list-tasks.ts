@@ -1,6 +1,6 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import type { ListedTask, Scope, TaskPage, TaskQuery, TaskStore } from '@batonjs/store';
-import { isListed, listSearch } from '@batonjs/store/rules';
+import { newestFirst as inOrder, isListed, listSearch } from '@batonjs/store/rules';
 import type { TaskSearch } from './language.ts';
 import { lookedAt } from './row-tests.ts';
 import type { TaskRow } from './task-rows.ts';
@@ -36,8 +36,7 @@ type Listed = Pick<TaskRow, 'id' | 'statusAt'>;
 const placeOf = ({ id: taskId, statusAt = '' }: Listed): Place => ({ statusAt, taskId });
 
 /** The order of a list. */
-export const newestFirst = (one: Listed, other: Listed): number =>
-  isBefore(placeOf(one), placeOf(other)) ? -1 : 1;
+export const newestFirst = (one: Listed, other: Listed): number => inOrder(placeOf(one), placeOf(other));
 
 /** How many tasks are looked through for a text before the reader has to ask for more. */
 const searchedAtOnce = 2_000;
@@ -69,9 +68,9 @@ export async function readPages<Row>(
 /** One list of those of several callers. It ends where the first of them goes on: what follows may be newer than the others'. */
 export function together<Row extends Listed>(lists: readonly RowList<Row>[]): RowList<Row> {
   const places = lists.flatMap(({ next }) => readPlace(next) ?? []);
-  const [end] = places.sort((one, other) => (isBefore(one, other) ? -1 : 1));
+  const [end] = places.sort(inOrder);
   const rows = lists.flatMap(({ tasks }) => tasks).sort(newestFirst);
-  const tasks = end ? rows.filter((row) => !isBefore(end, placeOf(row))) : rows;
+  const tasks = end ? rows.filter((row) => inOrder(placeOf(row), end) <= 0) : rows;
   const sum = (numbers: readonly (number | undefined)[]) =>
     numbers.reduce<number>((all, one = 0) => all + one, 0);
   const searched = lists.flatMap((list) => list.searched ?? []);
@@ -84,10 +83,6 @@ export function together<Row extends Listed>(lists: readonly RowList<Row>[]): Ro
     ...(end && { next: printPlace(end) }),
   };
 }
-
-/** Whether a task at one place stands above one at the other. */
-const isBefore = (one: Place, other: Place): boolean =>
-  one.statusAt > other.statusAt || (one.statusAt === other.statusAt && one.taskId > other.taskId);
 
 type Searched = { readonly search: TaskSearch; readonly after?: string | undefined };
 
@@ -125,7 +120,7 @@ export async function listTasks<Row extends TaskRow>(
       const place = readPlace(after);
       const fitting = known
         .filter((task) => isListed(task, listSearch({ ...query, limit })))
-        .filter(({ taskId, head: { statusAt } }) => !place || isBefore(place, { statusAt, taskId }));
+        .filter(({ taskId, head: { statusAt } }) => !place || inOrder({ statusAt, taskId }, place) > 0);
       for (const row of await toRows(scope, { tasks: fitting })) if (isRight(row)) found.set(row.id, row);
     }
     return { tasks: [...found.values()].sort(newestFirst), next, searchesTexts: true };

@@ -1,3 +1,4 @@
+import { isTerminal } from '@batonjs/lifecycle';
 import type { TaskSearch } from './language.ts';
 import type { TaskRow } from './task-rows.ts';
 
@@ -12,14 +13,13 @@ function isBeyond(bound: string, number: number): boolean {
 
 const isLabel = (wanted: string, label: string): boolean =>
   wanted.endsWith('*') ? label.startsWith(wanted.slice(0, -1)) : label === wanted;
-const ended = /_(COMPLETED|FAILED|CANCELED|REJECTED)$/;
 
 /** The filters that no store and no agent knows, by which each row is looked at. */
 export const rowTests = {
   notLabels: ({ labels = [] }: TaskRow, unwanted: readonly string[]) =>
     !labels.some((label) => unwanted.some((one) => isLabel(one, label))),
   took({ startedAt = '', statusAt = '', state }: TaskRow, took: string) {
-    const until = ended.test(state) ? Date.parse(statusAt) : Date.now();
+    const until = isTerminal(state) ? Date.parse(statusAt) : Date.now();
     return isBeyond(took, until - Date.parse(startedAt));
   },
   cost: ({ costs = {} }: TaskRow, cost: string) =>
