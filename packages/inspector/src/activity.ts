@@ -59,8 +59,10 @@ export function activityOf(
       for await (const record of newestFirst()) {
         if (searched === most.searched || records.length === most.shown) break;
         searched += 1;
-        const said = Object.values({ ...record, ...wordsOf(record) });
-        if (words.every((word) => said.join(' ').toLowerCase().includes(word))) records.push(record);
+        const said = Object.values({ ...record, ...wordsOf(record) })
+          .join(' ')
+          .toLowerCase();
+        if (words.every((word) => said.includes(word))) records.push(record);
       }
       return { records, searched, isKept: store !== undefined };
     },

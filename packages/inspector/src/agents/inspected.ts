@@ -66,7 +66,11 @@ export const summaryOf = ({ id, name, link, store, server, ...about }: Inspected
 /** How long callers are known, in milliseconds. */
 const callersMs = 5_000;
 /** How long the pages of all agents wait for the store of one, in milliseconds. */
-export const answerMs = 2_000;
+const answerMs = 2_000;
+
+/** What a store answers; rejects if that takes so long that the pages of all agents go on without it. */
+export const answered = <T>(answer: Promise<T>): Promise<T> =>
+  unlessAborted(answer, AbortSignal.timeout(answerMs));
 
 export type AgentStore = ReturnType<typeof storeOf>;
 
@@ -77,9 +81,7 @@ function storeOf(tasks: TaskStore & Partial<PushConfigStore>, queue: string, { c
   let looking = Promise.resolve();
   const look = async () => {
     const known = new Set(scopes.map(({ scope }) => scope));
-    for (const caller of await unlessAborted(knownCallers(tasks, queue), AbortSignal.timeout(answerMs)).catch(
-      () => [],
-    ))
+    for (const caller of await answered(knownCallers(tasks, queue)).catch(() => []))
       if (!known.has(caller.scope)) scopes.push(caller);
   };
   return {

@@ -1,8 +1,7 @@
 import { mostCallers, versionsOf } from '@batonjs/operator';
-import { unlessAborted } from '@batonjs/protocol/timing';
 import { peersOf, runsSince, together } from '@batonjs/server/internals';
 import type { Scope, TaskQuery } from '@batonjs/store';
-import { type AgentStore, answerMs } from '../agents/inspected.ts';
+import { type AgentStore, answered } from '../agents/inspected.ts';
 import { mostCounted, type OpenCounts, type Overview } from '../api/agent.ts';
 import type { ListedState } from '../api/task.ts';
 import type { Exhibit } from '../inspection.ts';
@@ -17,7 +16,7 @@ const counted = new WeakMap<AgentStore, { readonly at: number; readonly counts: 
 export async function overviewOf(agents: readonly Exhibit[]): Promise<Overview> {
   const stores = agents.flatMap(({ id, store }) => (store ? [{ id, store }] : []));
   const count = async ({ store }: { readonly store: AgentStore }) => {
-    const counts = await unlessAborted(countsOf(store), AbortSignal.timeout(answerMs)).catch(() => undefined);
+    const counts = await answered(countsOf(store)).catch(() => undefined);
     counted.set(store, { at: performance.now(), counts });
   };
   const known = stores.filter(({ store }) => counted.has(store));
