@@ -184,7 +184,7 @@ describe('the inspector', () => {
     ['/api/agents/nothing/tasks', 404],
     ['/api/nothing', 404],
     ['/api/agents/show/tasks?state=BUSY', 400],
-    ['/api/agents/show/tasks?after=x', 502],
+    ['/api/agents/show/tasks?after=x', 400],
     ['/api/agents/show/tasks/unknown/timeline', 404],
     ['/api/agents/%zz/tasks', 404],
     ['/../../package.json', 404],

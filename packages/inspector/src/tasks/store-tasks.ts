@@ -1,5 +1,6 @@
 import { mostCallers } from '@batonjs/operator';
 import { listTasks, loadListed, taskRows, together } from '@batonjs/operator/search';
+import { A2AError } from '@batonjs/protocol/errors';
 import type { Scope, TaskPage } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
 import { type StateCounts, states, type TaskFilter, type TaskRow } from '../api/task.ts';
@@ -12,6 +13,12 @@ const pageSize = 250;
 
 /** Of more callers, states are not counted. */
 const mostCounted = 20;
+
+/** Of a store, only a wrong place in a list is refused so: no agent has answered. */
+function refused(error: unknown): never {
+  const isWrong = A2AError.is(error) && error.reason === 'INVALID_PARAMS';
+  throw isWrong ? new RequestError(400, error.message) : error;
+}
 
 /** The tasks of an agent as its store lists them. */
 export function storeTasks(store: AgentStore): TaskSource {
@@ -63,7 +70,8 @@ export function storeTasks(store: AgentStore): TaskSource {
       const indexes = new Map(some.map((index) => [scopeAt(index).scope, index]));
       const request = { ...queryOf(filter), search: filter, limit: pageSize, after };
       const rows = (scope: Scope, page: Pick<TaskPage, 'tasks'>) => toRows(indexes.get(scope)!, page);
-      return { ...(await listTasks(tasks, [...indexes.keys()], request, rows)), source: 'live' };
+      const list = await listTasks(tasks, [...indexes.keys()], request, rows).catch(refused);
+      return { ...list, source: 'live' };
     },
     async counts(scope) {
       const counts: StateCounts = {};

@@ -301,7 +301,8 @@ describe('the tasks of a store', () => {
     expect((await source.list({ text: 't' })).tasks).toHaveLength(250);
     expect(asked).toHaveLength(1);
     expect(toRow(listed(1) as never)).toMatchObject({ state: 'TASK_STATE_UNSPECIFIED' });
-    await expect(exhibit.tasks.list({}, 'x')).rejects.toThrow('This is no place in a list of tasks');
+    const refusal = { status: 400, message: 'This is no place in a list of tasks' };
+    await expect(exhibit.tasks.list({}, 'x')).rejects.toMatchObject(refusal);
   });
 
   it('are counted one state at a time, without reading them', async () => {
